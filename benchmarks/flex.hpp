@@ -293,14 +293,14 @@ template <class Program> int run(const Options& o, Program& program, Program& re
         counts.push_back(o.rows / bench_ranks + (r < o.rows % bench_ranks));
     Rows rows;
     share(rows, counts);
-    std::unique_ptr<ws::Partition> partition;
+    std::unique_ptr<ws::partition> partition;
     if (!o.plain) {
         MPI_Info info;
         MPI_Info_create(&info);
         MPI_Info_set(info, "ws_flex_iterations", std::to_string(o.iterations).c_str());
         if (o.domain)
             MPI_Info_set(info, "ws_flex_domain", o.domain);
-        partition = std::make_unique<ws::Partition>(MPI_COMM_WORLD, o.rows, info);
+        partition = std::make_unique<ws::partition>(MPI_COMM_WORLD, o.rows, info);
         MPI_Info_free(&info);
     }
     program.make(rows);

@@ -201,7 +201,7 @@ struct Gradients {
         all_p.assign(size_t(o.rows), 0);
         exchange(rows);
     }
-    void add(ws::Partition& partition)
+    void add(ws::partition& partition)
     {
         partition.add_csr(m.starts, m.columns, m.values);
         for (std::vector<double>* v : {&diagonal, &x, &r, &p})

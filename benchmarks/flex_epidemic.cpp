@@ -13,7 +13,7 @@ struct Epidemic {
 
     explicit Epidemic(const flex::Options& o) : people(o.rows) {}
     void make(const flex::Rows& rows) { people.make(rows.count, rows.displ); }
-    void add(ws::Partition& p)
+    void add(ws::partition& p)
     {
         p.add_csr(people.starts, people.others, people.weights);
         p.add(people.state);

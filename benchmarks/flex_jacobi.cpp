@@ -23,7 +23,7 @@ struct Jacobi {
                         ? 2
                         : (flex::random_unit(1, uint64_t(rows.displ + i), uint64_t(j)) - 0.5) / double(o.rows);
     }
-    void add(ws::Partition& p)
+    void add(ws::partition& p)
     {
         p.add(a, o.rows);
         p.add(next);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How long a move of XMPI takes between two ranks, beside MPI_Sendrecv of the same bytes into memory that is as new.
- * Run with WS_FLEX_FAKE=N,1 and -workshare-flex-interval 1: rank 1 keeps one part of N + 1, and what comes to rank 0 is
+ * Run with WS_FLEX_FAKE=N,1 and -workshare-rows-interval 1: rank 1 keeps one part of N + 1, and what comes to rank 0 is
  * behind what it has. With 1,N rank 1 has to make room before what it has.
  *
  * A virtual machine gets memory from its host when that is touched for the first time, or for the first time since the

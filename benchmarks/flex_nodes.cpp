@@ -15,7 +15,7 @@ struct Nodes {
     // Rows cost 1 to 4, in quarters: ranks of a node, which are every fourth, have unequal work.
     static double weight(MPI_Count row, long rows) { return 1 + double(row * 4 / rows); }
     void make(const flex::Rows& rows) { runs.assign(size_t(rows.count), 0); }
-    void add(ws::Partition& p) { p.add(runs); }
+    void add(ws::partition& p) { p.add(runs); }
     void moved(const flex::Rows&) {}
     double iterate(const flex::Rows& rows, long)
     {

@@ -34,7 +34,7 @@
 static double cost = 100e-6;
 static long grain = 1;
 static bool sleeps, alone, by_hand;
-static ws_tasks *pool;
+static ws_pool *pool;
 static const char *me = "tasks";
 static double in_runs;           /* seconds, of list */
 
@@ -113,18 +113,18 @@ static double list_ranking(double *limit)
         next_of[order[i]] = order[i + 1 < elements ? i + 1 : i];
         distance_of[order[i]] = i + 1 < elements;
     }
-    must(ws_tasks_kind(pool, &kind, &number));
+    must(ws_pool_register(pool, &kind, &number));
     MPI_Barrier(MPI_COMM_WORLD);
     const double began = bench_now();
     for (long done = 1; done < elements; done *= 2, rounds++) {
         memset(new_next, 0, 2 * bytes);
         for (long lo = 0; !by_hand && bench_rank == 0 && lo < elements; lo += grain)
-            must(ws_task_put(pool, number, &lo, sizeof lo, NULL));
+            must(ws_pool_put(pool, number, &lo, sizeof lo, NULL));
         const double run_began = bench_now();
         for (long lo = bench_rank * grain; by_hand && lo < elements; lo += bench_ranks * grain)
             must(rank_block(&(struct ws_task) {.data = &lo}));
         if (!by_hand)
-            must(ws_tasks_run(pool));
+            must(ws_pool_run(pool));
         in_runs += bench_now() - run_began;
         MPI_Allreduce(new_next, next_of, 2 * (int) elements, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         for (long k = 0; k < elements; k++)
@@ -216,10 +216,10 @@ static int search(struct ws_task *task)
             stack[top++] = child(&n, (uint32_t) i);
     }
     for (long i = 0; i < top; i++)
-        must(ws_task_put(task->pool, task->kind, &stack[i], sizeof stack[i], NULL));
+        must(ws_pool_put(task->pool, task->kind, &stack[i], sizeof stack[i], NULL));
     if (sleeps)
         spend(cost * (double) found[0]);
-    return ws_task_result(task, found, sizeof found);
+    return ws_task_set_result(task, found, sizeof found);
 }
 
 static double uts(double *limit)
@@ -230,16 +230,16 @@ static double uts(double *limit)
     const struct node first = root(binomial ? 42 : 19);
     const long nodes = binomial ? 4112897 : 4130071, leaves = binomial ? 3599034 : 3305118;
     long found[2];
-    must(ws_tasks_kind(pool, &kind, &tree_kind));
+    must(ws_pool_register(pool, &kind, &tree_kind));
     MPI_Barrier(MPI_COMM_WORLD);
     const double began = bench_now();
     if (bench_rank == 0 || alone)
-        must(ws_task_put(pool, tree_kind, &first, sizeof first, NULL));
-    must(ws_tasks_run(pool));
+        must(ws_pool_put(pool, tree_kind, &first, sizeof first, NULL));
+    must(ws_pool_run(pool));
     if (alone)
         MPI_Barrier(MPI_COMM_WORLD);
     const double seconds = bench_now() - began;
-    must(ws_tasks_reduced(pool, tree_kind, found, sizeof found));
+    must(ws_pool_get_total(pool, tree_kind, found, sizeof found));
     if (found[0] != nodes || found[1] != leaves)
         bench_fail(1, "%s: WRONG: %ld nodes and %ld leaves; published are %ld and %ld", me, found[0], found[1], nodes,
                    leaves);
@@ -286,14 +286,14 @@ static int spend_it(struct ws_task *task)
 {
     const long one[2] = { 1, 0 };
     spend(*(double *) task->data);
-    return ws_task_result(task, one, sizeof one);
+    return ws_task_set_result(task, one, sizeof one);
 }
 
 static int spend_it_noted(struct ws_task *task)
 {
     const long one[2] = { 1, 0 };
     spend_noted(*(double *) task->data);
-    return ws_task_result(task, one, sizeof one);
+    return ws_task_set_result(task, one, sizeof one);
 }
 
 static int stage(struct ws_task *task)
@@ -301,8 +301,8 @@ static int stage(struct ws_task *task)
     const long s = *(long *) task->data, then = s + 1, one[2] = { 1, 0 };
     spend_noted(cost * (double) then);
     if (s < 2)
-        must(ws_task_put(task->pool, stage_kinds[then], &then, sizeof then, NULL));
-    return ws_task_result(task, one, sizeof one);
+        must(ws_pool_put(task->pool, stage_kinds[then], &then, sizeof then, NULL));
+    return ws_task_set_result(task, one, sizeof one);
 }
 
 static double bag(double *limit, double *busy, bool pipeline)
@@ -316,7 +316,7 @@ static double bag(double *limit, double *busy, bool pipeline)
     long done = 0;
     spans = malloc(sizeof *spans * (size_t) tasks * 3);
     for (int k = 0; k < (pipeline ? 3 : 1); k++)
-        must(ws_tasks_kind(pool, &kind, &stage_kinds[k]));
+        must(ws_pool_register(pool, &kind, &stage_kinds[k]));
     MPI_Barrier(MPI_COMM_WORLD);
     const double began = bench_now();
     uint64_t random = 7 + 1000003 * seed;
@@ -327,14 +327,14 @@ static double bag(double *limit, double *busy, bool pipeline)
         const long zero = 0;
         all += pipeline ? 6 * cost : mine;
         longest = fmax(longest, pipeline ? 6 * cost : mine);
-        must(pipeline ? ws_task_put(pool, stage_kinds[0], &zero, sizeof zero, NULL)
-             : ws_task_put(pool, stage_kinds[0], &mine, sizeof mine, NULL));
+        must(pipeline ? ws_pool_put(pool, stage_kinds[0], &zero, sizeof zero, NULL)
+             : ws_pool_put(pool, stage_kinds[0], &mine, sizeof mine, NULL));
     }
-    must(ws_tasks_run(pool));
+    must(ws_pool_run(pool));
     const double seconds = bench_now() - began;
     for (int k = 0; k < (pipeline ? 3 : 1); k++) {
         long n[2];
-        must(ws_tasks_reduced(pool, stage_kinds[k], n, sizeof n));
+        must(ws_pool_get_total(pool, stage_kinds[k], n, sizeof n));
         done += n[0];
     }
     if (done != tasks * (pipeline ? 3 : 1))
@@ -361,16 +361,16 @@ static double balanced(double *limit)
         .name = "balanced", .run = spend_it, .context = &two, .result = 2 * sizeof(long), .combine = add_longs
     };
     long done[2];
-    must(ws_tasks_kind(pool, &kind, &stage_kinds[0]));
+    must(ws_pool_register(pool, &kind, &stage_kinds[0]));
     *limit = plain_loop() / 2;
     MPI_Barrier(MPI_COMM_WORLD);
     const double began = bench_now();
     for (long i = 0; i < tasks; i++)
-        must(ws_task_put(pool, stage_kinds[0], &cost, sizeof cost, NULL));
-    must(ws_tasks_run(pool));
+        must(ws_pool_put(pool, stage_kinds[0], &cost, sizeof cost, NULL));
+    must(ws_pool_run(pool));
     const double seconds = bench_now() - began;
     *limit += plain_loop() / 2;
-    must(ws_tasks_reduced(pool, stage_kinds[0], done, sizeof done));
+    must(ws_pool_get_total(pool, stage_kinds[0], done, sizeof done));
     if (done[0] != tasks * bench_ranks)
         bench_fail(1, "%s: WRONG: %ld tasks ran", me, done[0]);
     return seconds;
@@ -415,15 +415,15 @@ static void large(double *moving, double *messages)
         free(message);
     }
     *messages = (double) bytes_each / bench_summary(times, 5).median;
-    must(ws_tasks_kind(pool, &kind, &number));
+    must(ws_pool_register(pool, &kind, &number));
     for (long i = 0; bench_rank == 0 && i < tasks; i++) {
         char *data = malloc(bytes_each);
         memset(data, (int) i, bytes_each);
-        must(ws_task_put(pool, number, data, bytes_each, &takes));
+        must(ws_pool_put(pool, number, data, bytes_each, &takes));
     }
     MPI_Barrier(MPI_COMM_WORLD);
     started = bench_now();
-    must(ws_tasks_run(pool));
+    must(ws_pool_run(pool));
     mine[0] = came ? (double) came * (double) bytes_each / (last_came - started) : 0;
     MPI_Allreduce(mine, moving, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
@@ -441,12 +441,12 @@ static double empty_ns(void)
     const struct ws_task_kind kind = {.name = "empty", .run = nothing };
     int number;
     double times[9];
-    must(ws_tasks_kind(pool, &kind, &number));
+    must(ws_pool_register(pool, &kind, &number));
     for (int t = 0; t < 9; t++) {
         const double began = bench_now();
         for (long i = 0; i < tasks; i++)
-            must(ws_task_put(pool, number, NULL, 0, NULL));
-        must(ws_tasks_run(pool));
+            must(ws_pool_put(pool, number, NULL, 0, NULL));
+        must(ws_pool_run(pool));
         times[t] = bench_now() - began;
     }
     return 1e9 * bench_summary(times, 9).median / (double) tasks;
@@ -513,7 +513,7 @@ int main(int argc, char **argv)
     if (by_hand && strcmp(what, "list"))
         bench_fail(2, "%s: --by-hand is for list, not for '%s'", me, what);
     double seconds = 0, limit = 0, busy = 0, moving = 0, messages = 0, ns = 0;
-    must(ws_tasks_create(alone ? MPI_COMM_SELF : MPI_COMM_WORLD, &pool));
+    must(ws_pool_create(alone ? MPI_COMM_SELF : MPI_COMM_WORLD, &pool));
     if (!strcmp(what, "list"))
         seconds = list_ranking(&limit);
     else if (!strcmp(what, "uts"))
@@ -526,11 +526,11 @@ int main(int argc, char **argv)
         large(&moving, &messages);
     else
         ns = empty_ns();
-    struct ws_task_counts counts;
-    must(ws_tasks_counts(pool, &counts));
+    struct ws_pool_counts counts;
+    must(ws_pool_get_counts(pool, &counts));
     unsigned long long mine[3] = { counts.run, counts.moved_in, counts.letters }, all[3];
     MPI_Reduce(mine, all, 3, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-    must(ws_tasks_free(&pool));
+    must(ws_pool_free(&pool));
     if (bench_rank == 0 && json)
         printf("{\"program\": \"%s\", \"what\": \"%s\", \"ranks\": %d, \"seconds\": %.6f, \"limit_s\": %.6f, \"run\": "
                "%llu, \"moved\": %llu, "

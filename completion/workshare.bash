@@ -12,7 +12,7 @@ _workshare_hydra_options='-genv -genvlist -genvnone -genvall -f -hosts -wdir -co
     -verbose -info -version -help
     -print-all-exitcodes -iface -ppn -profile -prepend-rank -prepend-pattern -outfile-pattern -errfile-pattern -nameserver
     -disable-auto-cleanup -disable-hostname-propagation -order-nodes -localhost -usize -pmi-port -skip-launch-node -gpus-per-proc'
-_workshare_mpicc_options='-fws -fws=openmp -fws-report -cc= -show'
+_workshare_mpicc_options='-fws -fws=openmp -fws-report -fws-warn= -cc= -show'
 _workshare_top_options='--help --version --once --json --interval --count --pid --job --all'
 _workshare_timeline_options='--help --version --output --range --loops --title'
 _workshare_report_options='--help --version --json --csv'
@@ -93,9 +93,11 @@ _workshare_mpicc() {
     _workshare_before
     case $prev,$joined in
     -fws,yes) _workshare_words "$cur" openmp ;;
+    -fws-warn,yes) _workshare_words "$cur" 'no-thread-number no-thread-variable no-computed-goto' ;;
     -cc,yes | -cxx,yes) _workshare_words "$cur" 'gcc clang g++ clang++' ;;
     *,) [[ $cur != -* ]] || _workshare_words "$cur" "$_workshare_mpicc_options" ;;
     esac
+    [[ ${COMPREPLY[0]-} != *= || ${#COMPREPLY[@]} -gt 1 ]] || compopt -o nospace 2>/dev/null
 }
 
 _workshare_top() {

@@ -150,9 +150,11 @@ private:
     }
 
     // With -Wall: what is correct C, and OpenMP's, and hardly meant.
-    void warn(SourceLocation at, const std::string &text) {
-        if (warnings_ && reported_.insert({sources_.getFileLoc(at).getRawEncoding(), text}).second)
-            diagnostics_.Report(at, diagnostics_.getCustomDiagID(DiagnosticsEngine::Warning, "%0")) << text;
+    void warn(SourceLocation at, const ws::Warning &warning) {
+        if (warnings_ && !ws::is_turned_off(warning)
+            && reported_.insert({sources_.getFileLoc(at).getRawEncoding(), warning.text}).second)
+            diagnostics_.Report(at, diagnostics_.getCustomDiagID(DiagnosticsEngine::Warning, "%0"))
+                << ws::shown(warning);
     }
 
     bool report(SourceLocation at, const std::string &text) {

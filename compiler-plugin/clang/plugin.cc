@@ -90,6 +90,7 @@ public:
             options.openmp |= argument == "openmp";
             options.openmp_loops |= argument == "openmp-loops";
             options.report |= argument == "report";
+            ws::turn_off_warning(argument);
         }
         return true;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "name.h"
+#include "options/letters.h"
 
 #include <algorithm>
 #include <array>
@@ -200,6 +201,15 @@ const KnownClause *find_clause(const Token &name) {
     return it == clauses.end() ? nullptr : it;
 }
 
+// The names of the clauses that may stand in `where`.
+std::vector<std::string> clauses_of(int where) {
+    std::vector<std::string> names;
+    for (const KnownClause &known : clauses)
+        if (known.where & where)
+            names.push_back(known.name);
+    return names;
+}
+
 // The index after the parenthesis that closes tokens[open], or 0 if nothing does.
 size_t after_closing(const Tokens &tokens, size_t open) {
     int depth = 0;
@@ -238,6 +248,7 @@ void parse_clauses(const Tokens &tokens, int where, Directive &out, Complaints &
         if (!known) {
             problems.add(name.origin, name.is_identifier()
                      ? "unknown clause " + quoted(name.text) + problems.on_directive()
+                           + did_you_mean(name.text, clauses_of(where))
                      : "expected a clause before " + quoted(name.text) + problems.on_directive());
             if (!name.is_identifier())
                 return;     // what follows is not made of clauses: one error is enough
@@ -362,6 +373,17 @@ std::string full_name(DirectiveKind kind, const Language &language) {
     return kind == DirectiveKind::none ? prefix : prefix + " " + names[int(kind)];
 }
 
+std::string did_you_mean(const std::string &word, const std::vector<std::string> &known) {
+    const std::string *nearest = nullptr;
+    int least = std::max(1, int(word.size()) / 3) + 1;
+    for (const std::string &one : known)
+        if (const int apart = option::letters_apart(word, one); word.size() > 1 && apart < least) {
+            least = apart;
+            nearest = &one;
+        }
+    return nearest ? "; did you mean " + quoted(*nearest) + "?" : "";
+}
+
 std::string cannot_stand_in_simd(DirectiveKind kind, const Language &language) {
     return quoted(full_name(kind, language)) + " cannot stand in a simd loop";
 }
@@ -405,7 +427,7 @@ Directive parse(const Tokens &tokens, int pragma, Problems &list, const Language
         parse_critical(after, out, problems);
         break;
     case DirectiveKind::none:
-        const std::string known = "; known are " + quoted(language.loop)
+        std::string known = "; known are " + quoted(language.loop)
                                   + ", 'sections', 'section', 'atomic', 'critical' and 'declare reduction'";
         if (tokens.empty()) {
             problems.add(pragma, quoted(language.prefix) + " names no directive" + known);
@@ -413,6 +435,10 @@ Directive parse(const Tokens &tokens, int pragma, Problems &list, const Language
             std::string name = tokens[0].text;
             if (tokens[0].is("declare") && tokens.size() > 1)
                 name += " " + tokens[1].text;
+            const std::string meant = did_you_mean(name, {language.loop, "sections", "section", "atomic", "critical",
+                                                          "declare reduction"});
+            if (!meant.empty())
+                known = meant;
             problems.add(tokens[0].origin,
                          "unknown directive " + quoted(std::string(language.prefix) + " " + name) + known);
         }

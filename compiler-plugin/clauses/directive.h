@@ -59,6 +59,9 @@ Directive parse(const Tokens &tokens, int pragma, Problems &problems, const Lang
 std::string full_name(DirectiveKind kind, const Language &language = c_language);
 
 // What is wrong with a directive in the body of a `for simd`.
+// Returns "; did you mean 'X'?" for the one of `known` that `word` is misspelt of, or nothing if none is near.
+std::string did_you_mean(const std::string &word, const std::vector<std::string> &known);
+
 std::string cannot_stand_in_simd(DirectiveKind kind, const Language &language = c_language);
 
 }  // namespace ws

@@ -103,24 +103,43 @@ Tokens as_openmp(const Directive &directive, int pragma, unsigned number) {
     return writer.out;
 }
 
+static const char *const warning_names[] = {"thread-number", "thread-variable", "computed-goto"};
+static bool is_off[std::size(warning_names)];
+
 static std::string inside(DirectiveKind kind, const Language &language) {
     return std::string(kind == DirectiveKind::loop ? "in the loop of '" : "in '") + full_name(kind, language) + "'; ";
 }
 
-std::string thread_number(DirectiveKind kind, const Language &language) {
-    return "'omp_get_thread_num' is the same for all guests " + inside(kind, language)
-           + "use a reduction or a private variable";
+Warning thread_number(DirectiveKind kind, const Language &language) {
+    return {warning_names[0], "'omp_get_thread_num' is the same for all guests " + inside(kind, language)
+                + "use a reduction or a private variable"};
 }
 
-std::string computed_goto(DirectiveKind kind, const Language &language) {
-    return std::string(&language == &fortran_language ? "an assigned" : "a computed") + " 'goto' must not leave the "
-           + (kind == DirectiveKind::loop ? "iteration, " : "section, ") + inside(kind, language)
-           + "whether it does cannot be seen";
+Warning thread_variable_written(const std::string &variable, DirectiveKind kind, const Language &language) {
+    return {warning_names[1], "each guest writes a '" + variable + "' of its own, a thread's variable, "
+                + inside(kind, language) + "use a reduction or a lastprivate variable"};
 }
 
-std::string thread_variable_written(const std::string &variable, DirectiveKind kind, const Language &language) {
-    return "each guest writes a '" + variable + "' of its own, a thread's variable, " + inside(kind, language)
-           + "use a reduction or a lastprivate variable";
+Warning computed_goto(DirectiveKind kind, const Language &language) {
+    return {warning_names[2], std::string(&language == &fortran_language ? "an assigned" : "a computed")
+                + " 'goto' must not leave the " + (kind == DirectiveKind::loop ? "iteration, " : "section, ")
+                + inside(kind, language) + "whether it does cannot be seen"};
 }
+
+bool turn_off_warning(const std::string &argument) {
+    for (size_t i = 0; i < std::size(warning_names); i++)
+        if (argument == std::string("warn-no-") + warning_names[i])
+            return is_off[i] = true;
+    return false;
+}
+
+bool is_turned_off(const Warning &warning) {
+    for (size_t i = 0; i < std::size(warning_names); i++)
+        if (warning.name == warning_names[i])
+            return is_off[i];
+    return false;
+}
+
+std::string shown(const Warning &warning) { return warning.text + " [-fws-warn=" + warning.name + "]"; }
 
 }  // namespace ws

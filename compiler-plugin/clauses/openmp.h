@@ -44,11 +44,22 @@ Tokens as_openmp(const Directive &directive, int pragma, unsigned number);
 // KINDS of a loop or of sections.
 int site_kinds(const Directive &loop);
 
-// Warnings under -Wall, in a loop or in sections.
-std::string thread_number(DirectiveKind kind, const Language &language = c_language);
-std::string computed_goto(DirectiveKind kind, const Language &language = c_language); // Fortran: an assigned one
-std::string thread_variable_written(const std::string &variable, DirectiveKind kind,
-                                    const Language &language = c_language);
+// A warning under -Wall, about a loop or sections. `name`: -fws-warn=no-NAME turns it off.
+struct Warning {
+    const char *name;
+    std::string text;
+};
+Warning thread_number(DirectiveKind kind, const Language &language = c_language);
+Warning computed_goto(DirectiveKind kind, const Language &language = c_language); // Fortran: an assigned one
+Warning thread_variable_written(const std::string &variable, DirectiveKind kind,
+                                const Language &language = c_language);
+
+// Turns a warning off if the plugin's argument is "warn-no-NAME"; false if it is not, or there is no such warning.
+bool turn_off_warning(const std::string &argument);
+bool is_turned_off(const Warning &warning);
+
+// The warning's text and its name, as compilers show theirs.
+std::string shown(const Warning &warning);
 
 }  // namespace ws
 

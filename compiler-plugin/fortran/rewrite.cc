@@ -365,9 +365,12 @@ private:
             what = tokens[next++].text;
         const bool loop = what == ws::fortran_language.loop;
         if (!loop && what != "sections" && what != "atomic" && what != "critical") {
+            const std::string meant =
+                ws::did_you_mean("end " + what, {"end do", "end sections", "end atomic", "end critical"});
             complain_at(tokens[0].origin,
-                        "unknown directive '!$ws " + tokens[0].text + (next > 1 ? " " + what : "")
-                            + "'; known are 'end do', 'end sections', 'end atomic' and 'end critical'");
+                        "unknown directive '!$ws " + tokens[0].text + (next > 1 ? " " + what : "") + "'"
+                            + (meant.empty() ? "; known are 'end do', 'end sections', 'end atomic' and 'end critical'"
+                                             : meant));
             return true;
         }
         const bool simd = loop && next < tokens.size() && tokens[next].is("simd");

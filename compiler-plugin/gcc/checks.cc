@@ -267,11 +267,11 @@ tree check_node(tree *node, int *walk_subtrees, void *) {
 
 }  // namespace
 
-void warn(location_t at, const std::string &text) {
+void warn(location_t at, const ws::Warning &warning) {
     static std::set<std::pair<location_t, std::string>> said;   // each instance of a template comes here
     static const bool wanted = given_wall();
-    if (wanted && said.insert({get_pure_location(at), text}).second)
-        warning_at(at, 0, "%s", localized_quotes(text).c_str());
+    if (wanted && !ws::is_turned_off(warning) && said.insert({get_pure_location(at), warning.text}).second)
+        warning_at(at, 0, "%s", localized_quotes(ws::shown(warning)).c_str());
 }
 
 void check_chunk_argument(location_t at, tree which, tree chunk) {

@@ -83,7 +83,7 @@ bool read_arguments(const plugin_name_args &info) {
             openmp_loops = true;
         else if (name == "report")
             report = true;
-        else {
+        else if (!ws::turn_off_warning(name)) {
             error("the plugin for %<#pragma ws%> has no option %qs", info.argv[i].key);
             return false;
         }

@@ -168,7 +168,7 @@ gcall *build_mark(HOST_WIDE_INT kinds, tree chunk, tree steal_chunk, const std::
 // The function a call expression or statement calls, if it is one of ours.
 bool is_marker(tree function, const char *name);
 // With -Wall: what is correct, and OpenMP's, and hardly meant.
-void warn(location_t at, const std::string &text);
+void warn(location_t at, const ws::Warning &warning);
 
 void check_chunk_argument(location_t at, tree which, tree chunk);
 

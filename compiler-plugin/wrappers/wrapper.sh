@@ -16,8 +16,13 @@ for ws_option in "${ws_options[@]}"; do
         allargs=(-fopenmp "${allargs[@]}")
         ;;
     -fws-report) ws_arguments+=(report) ;;
+    -fws-warn=no-thread-number | -fws-warn=no-thread-variable | -fws-warn=no-computed-goto) ws_arguments+=("${ws_option/#-fws-warn=/warn-}") ;;
+    -fws-warn=*)
+        echo "${0##*/}: unknown option '$ws_option'; there are no-thread-number, no-thread-variable and no-computed-goto" >&2
+        exit 1
+        ;;
     *)
-        echo "${0##*/}: unknown option '$ws_option'; there are -fws, -fws=openmp and -fws-report" >&2
+        echo "${0##*/}: unknown option '$ws_option'; there are -fws, -fws=openmp, -fws-report and -fws-warn=no-NAME" >&2
         exit 1
         ;;
     esac

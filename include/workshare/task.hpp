@@ -136,7 +136,7 @@ template <class F, class R> struct task_kind_of : task_kind_base {
                                              " bytes, but results of tasks have at most " +
                                              std::to_string(most_result - 1))
                                                 .c_str());
-                return ws_task_result(task, result.data(), result.size());
+                return ws_task_set_result(task, result.data(), result.size());
             }
         } catch (const std::exception& e) {
             return self.threw(task, e.what());
@@ -149,7 +149,7 @@ template <class F, class R> struct task_kind_of : task_kind_base {
         failures.note(name.c_str(), what);
         if constexpr (!std::is_void_v<R>) {
             const std::string text = std::string(1, task_threw) + std::string(what).substr(0, 1000);
-            if (ws_task_result(task, text.data(), text.size()))
+            if (ws_task_set_result(task, text.data(), text.size()))
                 return EINVAL;
         }
         return ECANCELED;
@@ -181,7 +181,7 @@ template <class F, class R, class Combine> struct task_kind_combined : task_kind
             std::memset(static_cast<void*>(&t), 0, sizeof t);
             t.has = task_gave;
             t.value = self.call(a, all);
-            return ws_task_result(task, &t, sizeof t);
+            return ws_task_set_result(task, &t, sizeof t);
         } catch (const std::exception& e) {
             return self.threw(task, e.what());
         } catch (...) {
@@ -213,8 +213,8 @@ public:
 
 private:
     friend class task_pool;
-    task_kind(ws_tasks* pool, int number) : pool_(pool), number_(number) {}
-    ws_tasks* pool_ = nullptr; // a pool is told from all others by its address, also when it was freed
+    task_kind(ws_pool* pool, int number) : pool_(pool), number_(number) {}
+    ws_pool* pool_ = nullptr; // a pool is told from all others by its address, also when it was freed
     int number_ = -1;
 };
 
@@ -226,7 +226,7 @@ public:
     {
         std::vector<char> bytes(detail::most_result);
         size_t size = 0;
-        const int error = ws_tasks_future(pool_, number_, bytes.data(), bytes.size(), &size);
+        const int error = ws_pool_get_result(pool_, number_, bytes.data(), bytes.size(), &size);
         if (error == ECANCELED)
             throw task_error(size > 1 ? std::string(&bytes[1], size - 1) : std::string(ws_last_error()));
         detail::check_task_call(error);
@@ -236,7 +236,7 @@ public:
 
 private:
     friend class task_pool;
-    ws_tasks* pool_ = nullptr;
+    ws_pool* pool_ = nullptr;
     uint64_t number_ = 0;
 };
 
@@ -266,13 +266,13 @@ public:
     // Collective over comm. The pool, its kinds and futures are to be gone before MPI_Finalize.
     explicit task_pool(MPI_Comm comm) : comm_(comm), failures_(new detail::task_failures)
     {
-        detail::check_task_call(ws_tasks_create(comm, &pool_));
+        detail::check_task_call(ws_pool_create(comm, &pool_));
     }
     // Collective.
     ~task_pool()
     {
         if (pool_)
-            (void) !ws_tasks_free(&pool_);
+            (void) !ws_pool_free(&pool_);
     }
     task_pool(const task_pool&) = delete;
     task_pool& operator=(const task_pool&) = delete;
@@ -335,7 +335,7 @@ public:
     // Runs all tasks, on all ranks. Collective. Throws task_error on all ranks if one of them has thrown.
     void run()
     {
-        const int error = ws_tasks_run(pool_);
+        const int error = ws_pool_run(pool_);
         if (!error)
             return;
         if (error != ECANCELED)
@@ -360,14 +360,14 @@ public:
     template <class A, class T> T total(const task_kind<void, A, T>& k, T none = T()) const
     {
         detail::task_total<T, void> t;
-        detail::check_task_call(ws_tasks_reduced(pool_, number_of(k), &t, sizeof t));
+        detail::check_task_call(ws_pool_get_total(pool_, number_of(k), &t, sizeof t));
         return t.has ? t.value : none;
     }
 
-    ws_task_counts counts() const
+    ws_pool_counts counts() const
     {
-        ws_task_counts c;
-        detail::check_task_call(ws_tasks_counts(pool_, &c));
+        ws_pool_counts c;
+        detail::check_task_call(ws_pool_get_counts(pool_, &c));
         return c;
     }
 
@@ -383,7 +383,7 @@ private:
     int add(const ws_task_kind& c)
     {
         int number = -1;
-        detail::check_task_call(ws_tasks_kind(pool_, &c, &number));
+        detail::check_task_call(ws_pool_register(pool_, &c, &number));
         return number;
     }
     template <class... P, class... A> void put_as(int number, const ws_task_options& o, A&&... arguments)
@@ -391,11 +391,11 @@ private:
         static_assert(sizeof...(P) == sizeof...(A), "as many arguments as the callable has");
         std::string data;
         (task_serializer<P>::write(data, P(std::forward<A>(arguments))), ...);
-        detail::check_task_call(ws_task_put(pool_, number, data.data(), data.size(), &o));
+        detail::check_task_call(ws_pool_put(pool_, number, data.data(), data.size(), &o));
     }
 
     MPI_Comm comm_;
-    ws_tasks* pool_ = nullptr;
+    ws_pool* pool_ = nullptr;
     std::unique_ptr<detail::task_failures> failures_;
     std::deque<std::unique_ptr<detail::task_kind_base>> kinds_; // callables stay where they are
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Loops that the waiting MPI ranks of a node help to run, for compilers without Workshare's plugin and for libraries.
- * For C99 and C++11; C++ programs have more comfort in <workshare/ws.hpp>. Link with libws (pkg-config: ws; CMake:
- * Workshare::ws). Reference with examples: docs/api.md. The model is that of the paper "MPI Workshare".
+ * For C99 and C++11; C++ programs have more comfort in <workshare/ws.hpp>. Link with libws (pkg-config: workshare;
+ * CMake: Workshare::ws). Reference with examples: docs/api.md. The model is that of the paper "MPI Workshare".
  *
  * Everywhere:
  *   Units       iterations, as int64_t; ranges are half open, [begin, end).

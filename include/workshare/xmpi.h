@@ -31,7 +31,7 @@
  *                       within the node anyway.
  *   ws_flex_iterations  how many iterations the program has. Unknown, it is thought to have as many still as were done.
  *   ws_flex_interval, ws_flex_k, ws_flex_th1, ws_flex_th2
- *                       as the options -workshare-flex-interval and so on, which they replace for this partition.
+ *                       as the options -workshare-rows-interval and so on, which they replace for this partition.
  */
 #ifndef WORKSHARE_XMPI_H
 #define WORKSHARE_XMPI_H

@@ -2,7 +2,7 @@
 //
 // xmpi.h for C++17: a partition that frees itself, whose std::vectors are resized in place when rows move.
 //
-//     ws::Partition rows(MPI_COMM_WORLD, n);
+//     ws::partition rows(MPI_COMM_WORLD, n);
 //     std::vector<double> matrix(rows.count() * n), x(rows.count());
 //     rows.add(matrix, n);
 //     rows.add(x);
@@ -13,7 +13,7 @@
 //             ...
 //     }
 //
-// Errors: the communicator's handler is called (see xmpi.h); if that returns, ws::PartitionError is thrown. A vector
+// Errors: the communicator's handler is called (see xmpi.h); if that returns, ws::partition_error is thrown. A vector
 // that has to grow is copied: while it does, it needs its old and its new memory, more than xmpi.h promises.
 #pragma once
 
@@ -32,9 +32,9 @@
 
 namespace ws {
 
-class PartitionError : public std::runtime_error {
+class partition_error : public std::runtime_error {
 public:
-    explicit PartitionError(int code) : std::runtime_error(text(code)), code_(code) {}
+    explicit partition_error(int code) : std::runtime_error(text(code)), code_(code) {}
     int code() const { return code_; } // MPI's
 
 private:
@@ -50,27 +50,27 @@ private:
 
 // Not copied; moved, it leaves an empty one behind. Arrays that are added must not move (their std::vector object, not
 // its elements) until they are removed or the partition is gone.
-class Partition {
+class partition {
 public:
-    Partition() = default;
+    partition() = default;
     // Collective over comm.
-    Partition(MPI_Comm comm, MPI_Count rows, MPI_Info info = MPI_INFO_NULL)
+    partition(MPI_Comm comm, MPI_Count rows, MPI_Info info = MPI_INFO_NULL)
     {
         check(XMPI_Get_wsize(comm, rows, info, &handle_, &count_, &displ_));
     }
     // Collective.
-    ~Partition()
+    ~partition()
     {
         if (handle_ != XMPI_PARTITION_NULL)
             XMPI_Partition_free(&handle_);
     }
-    Partition(Partition&& other) noexcept { swap(other); }
-    Partition& operator=(Partition&& other) noexcept
+    partition(partition&& other) noexcept { swap(other); }
+    partition& operator=(partition&& other) noexcept
     {
         swap(other);
         return *this;
     }
-    void swap(Partition& other) noexcept
+    void swap(partition& other) noexcept
     {
         std::swap(handle_, other.handle_);
         std::swap(count_, other.count_);
@@ -201,12 +201,16 @@ private:
     static void check(int error)
     {
         if (error != MPI_SUCCESS)
-            throw PartitionError(error);
+            throw partition_error(error);
     }
 
     XMPI_Partition handle_ = XMPI_PARTITION_NULL;
     MPI_Count count_ = 0, displ_ = 0;
     std::vector<std::unique_ptr<Array>> arrays_;
 };
+
+// Their former names go with the next release.
+using Partition [[deprecated("it is called ws::partition now")]] = partition;
+using PartitionError [[deprecated("it is called ws::partition_error now")]] = partition_error;
 
 } // namespace ws

@@ -4,6 +4,7 @@
 #include "base/atomics.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 namespace ws::base {
@@ -30,6 +31,12 @@ const char* own_variable(const char* name)
 {
     const Variable* const found = find(name);
     return found ? found->value.c_str() : std::getenv(name);
+}
+
+bool is_turned_on()
+{
+    const char* const enabled = own_variable("WS_ENABLE");
+    return enabled && std::strcmp(enabled, "1") == 0;
 }
 
 bool is_taken_out(const char* name) { return find(name) != nullptr; }

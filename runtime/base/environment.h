@@ -11,6 +11,9 @@ namespace ws::base {
 // The value of the variable `name`: the one that was taken out, else the environment's; null: it is not set.
 const char* own_variable(const char* name);
 
+// Whether the job shares: WS_ENABLE is 1. Any other value, 0 above all, means off, wherever it is asked.
+bool is_turned_on();
+
 // Whether `name` was taken out.
 bool is_taken_out(const char* name);
 

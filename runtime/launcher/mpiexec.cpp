@@ -165,6 +165,8 @@ private:
     void check_variable(const Option& o);
     void check_together(const Option& o) const;
     void forget_outer_job();
+    void note(const std::string& line);
+    std::string current_word(const Option& o, const std::string& value);
     void calm_openmp();
     void must_preload(const Option& o);
     void make_room();
@@ -185,6 +187,7 @@ private:
     std::vector<Piece> line_, config_;
     bool has_ours_in_file_ = false, config_is_pipe_ = false;
     std::map<std::string, std::string> given_;
+    std::vector<std::string> notes_; // a line for each former name that was used
 };
 
 Launcher::Launcher(const std::vector<std::string>& words)
@@ -295,7 +298,10 @@ void Launcher::take_ours(const std::string& word, const std::vector<std::string>
         value = word.substr(equals + 1);
 
     auto o = all.begin();
-    while (o != all.end() && (o->name.empty() || strcasecmp(name.c_str(), o->name.c_str() + 1) != 0))
+    const auto is_called = [&](const std::string& one) {
+        return !one.empty() && strcasecmp(name.c_str(), one.c_str() + 1) == 0;
+    };
+    while (o != all.end() && !is_called(o->name) && !is_called(o->former_name))
         ++o;
     if (o == all.end()) {
         if (const Option* meant = nearest(all, name))
@@ -306,6 +312,8 @@ void Launcher::take_ours(const std::string& word, const std::vector<std::string>
                 known += (known.empty() ? "" : ", ") + one.name + one.placeholder;
         fail("unknown option -" + name + " (known: " + known + ")");
     }
+    if (is_called(o->former_name))
+        note(ws::option::renamed(o->former_name, o->name));
     // Two that follow each other may have one name: the second is meant if a value is given.
     auto with_file = o + 1 != all.end() && o->name == (o + 1)->name ? o + 1 : o;
     if (with_file->is_file() && !value)
@@ -324,6 +332,7 @@ void Launcher::take_ours(const std::string& word, const std::vector<std::string>
         fail(o->name + ": the value is missing, " + o->wanted);
     if (!value)
         value = words[at++];
+    value = current_word(*o, *value);
     if (!is_valid(*o, *value))
         fail(o->name + ": '" + *value + "' is not " + o->wanted);
     if (o->is_file())
@@ -334,6 +343,28 @@ void Launcher::take_ours(const std::string& word, const std::vector<std::string>
         fail(o->name + " is given twice: " + *o->value + " and " + *value);
     o->value = value;
     o->in_config_file = in_config_file;
+}
+
+void Launcher::note(const std::string& line)
+{
+    if (std::find(notes_.begin(), notes_.end(), line) == notes_.end())
+        notes_.push_back(line);
+}
+
+// Returns what the option's value is called now. Gives the option that a former word set besides its value, too.
+std::string Launcher::current_word(const Option& o, const std::string& value)
+{
+    const ws::option::FormerWord* const word = ws::option::former_word(o.former_words, value);
+    if (!word)
+        return value;
+    std::string now = o.name + "=" + word->now;
+    for (Option& other : table_.options)
+        if (!word->with.empty() && other.variable == word->with) {
+            other.value = "1";
+            now += " " + other.name;
+        }
+    note(ws::option::renamed(o.name + "=" + word->word, now));
+    return word->now;
 }
 
 // A file may be the next word if its ending says that it is none of another option or the program.
@@ -356,10 +387,12 @@ std::optional<std::string> Launcher::next_file(const Option& o, const std::vecto
 std::optional<std::string> Launcher::genv(const std::string& name) const
 {
     std::optional<std::string> found;
-    for (const auto* pieces : {&line_, &config_})
-        for (const Piece& piece : *pieces)
-            if (piece.is_global && piece.variable == name)
-                found = piece.value;
+    const std::string spelt_out = name.compare(0, 3, "WS_") == 0 ? "WORKSHARE" + name.substr(2) : name;
+    for (const std::string& one : {spelt_out, name})
+        for (const auto* pieces : {&line_, &config_})
+            for (const Piece& piece : *pieces)
+                if (piece.is_global && piece.variable == one)
+                    found = piece.value;
     return found;
 }
 
@@ -377,10 +410,11 @@ std::optional<std::string> Launcher::value(const Option& o) const
 {
     if (o.value)
         return o.value;
-    if (auto found = genv(o.variable))
-        return found;
-    const char* inherited = std::getenv(o.variable.c_str());
-    return inherited ? std::optional<std::string>(inherited) : std::nullopt;
+    std::optional<std::string> found = genv(o.variable);
+    if (const char* const inherited = found ? nullptr : std::getenv(o.variable.c_str()))
+        found = inherited;
+    const ws::option::FormerWord* const word = found ? ws::option::former_word(o.former_words, *found) : nullptr;
+    return word ? word->now : found;
 }
 
 // A variable of mpiexec's own environment: the processes inherit it, if it makes sense.
@@ -398,8 +432,18 @@ void Launcher::check_variable(const Option& o)
 void Launcher::check_together(const Option& o) const
 {
     for (const Option& other : table_.options)
-        if (o.value && !o.needs.empty() && other.name == o.needs && !value(other))
-            fail(o.name + " has no meaning without " + other.name);
+        if (o.value && !o.needs.empty() && other.name == o.needs) {
+            const std::string now = value(other).value_or("");
+            const auto& words = o.needs_words;
+            if (!words.empty() && std::find(words.begin(), words.end(), now) == words.end()) {
+                std::string needed;
+                for (const std::string& word : words)
+                    needed += (needed.empty() ? "=" : word == words.back() ? " or " : ", ") + word;
+                fail(o.name + " has no meaning without " + other.name + needed);
+            }
+            if (now.empty())
+                fail(o.name + " has no meaning without " + other.name);
+        }
     for (const Option& other : table_.options) {
         if (&other == &o || !o.is_file())
             break;
@@ -445,8 +489,13 @@ void Launcher::forget_outer_job()
         else if (folders)
             unsetenv("LD_LIBRARY_PATH");
     }
-    for (const Option& o : table_.options)
+    unsetenv("WORKSHARE");
+    for (const Option& o : table_.options) {
         unsetenv(o.variable.c_str());
+        unsetenv(("WORKSHARE" + o.variable.substr(2)).c_str());
+        if (!o.former_variable.empty())
+            unsetenv(o.former_variable.c_str());
+    }
 }
 
 // After a parallel region OpenMP's threads spin for milliseconds on the cores that others are to use. Its runtimes
@@ -572,27 +621,33 @@ void Launcher::settle()
     // a rank that dies in MPI_Init ends the job all the same: libmpich tells hydra that it is there
     if (asked_.no_cleanup)
         given_["MPIR_WORKSHARE_TELL"] = "1";
-    if (std::getenv("WS_ENABLE") || genv("WS_ENABLE"))
-        options("WS_ENABLE");
+    for (const char* variable : {"WS_ENABLE", "WORKSHARE_ENABLE", "WORKSHARE"})
+        if (std::getenv(variable) || genv(variable))
+            options(variable);
     std::vector<Option>& all = table_.options;
 
     // In a process of a job (hydra tells it so) these variables are that job's: another one that it
     // starts would write over its files.
     if (std::getenv("MPI_LOCALNRANKS"))
         forget_outer_job();
+    else
+        for (const std::string& line : ws::option::settle_names(ws::launcher::spellings(all)))
+            note(line);
 
     bool is_on = false;
     for (Option& o : all)
         if (o.variable == "WS_ENABLE") {
             check_variable(o);
             for (const Option& other : all)
-                if (!value(o) && other.enables && other.value && *other.value != "none")
+                if (!value(o) && other.enables && other.value && *other.value != "off")
                     o.value = "1";
             is_on = value(o) == std::optional<std::string>("1");
         }
+    for (const std::string& line : is_on ? notes_ : std::vector<std::string>())
+        std::fprintf(stderr, "mpiexec: note: %s\n", line.c_str());
 
     for (const Option& o : all) {
-        if (o.value && !is_on && !(o.enables && *o.value == "none"))
+        if (o.value && !is_on && !(o.enables && *o.value == "off"))
             fail(o.name + " has no meaning without -workshare");
         if (!is_on)
             continue;
@@ -605,14 +660,14 @@ void Launcher::settle()
             set_if_linked(o);
             continue;
         }
-        if (!now || *now == "0" || *now == "none")
+        if (!now || *now == "0" || *now == "off")
             continue;
         if (o.calms)
             calm_openmp();
         if (!o.preloads.empty())
             must_preload(o);
         const std::string with_number = o.numbered.substr(0, o.numbered.find(' '));
-        if (!o.numbered.empty() && (now->substr(0, now->find(':')) == with_number || *now == "help"))
+        if (!o.numbered.empty() && now->substr(0, now->find(':')) == with_number)
             make_room();
     }
 }

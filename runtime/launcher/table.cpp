@@ -63,11 +63,24 @@ void take(Option& o, const std::string& key, const std::string& value)
         o.calms = true;
     } else if (key == "numbered") {
         std::istringstream(value) >> o.numbered >> o.least >> o.most;
+    } else if (key == "former") {
+        for (const std::string& name : split(value))
+            (name[0] == '-' ? o.former_name : o.former_variable) = name;
+    } else if (key == "former_word") {
+        std::vector<std::string> words = split(value);
+        words.resize(3);
+        o.former_words.push_back({words[0], words[1], words[2]});
+    } else if (key == "needs") {
+        o.needs_words = split(value);
+        o.needs = o.needs_words.empty() ? "" : o.needs_words[0];
+        o.needs_words.erase(o.needs_words.begin(), o.needs_words.begin() + !o.needs_words.empty());
     } else if (key == "linked") {
         std::istringstream(value) >> o.linked >> o.linked_preloads;
     } else {
-        std::string* place = key == "alone" ? &o.alone : key == "needs" ? &o.needs : key == "preloads" ? &o.preloads :
-                             key == "wanted" ? &o.wanted : nullptr;
+        std::string* place = key == "alone"      ? &o.alone
+                             : key == "preloads" ? &o.preloads
+                             : key == "wanted"   ? &o.wanted
+                                                 : nullptr;
         if (place)
             *place = value;
     }
@@ -126,6 +139,15 @@ Table read_table(const std::string& share)
     if (table.options.empty() && !table.error)
         table.error = ENODATA;
     return table;
+}
+
+std::vector<option::Spelling> spellings(const std::vector<Option>& options)
+{
+    std::vector<option::Spelling> all;
+    for (const Option& o : options)
+        all.push_back({o.variable, o.name, !o.placeholder.empty(), o.alone, o.former_name, o.former_variable,
+                       o.former_words});
+    return all;
 }
 
 bool ends_well(const Option& file, const std::string& value)

@@ -6,6 +6,8 @@
 // that are not known here are passed over.
 #pragma once
 
+#include "options/spelling.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +25,9 @@ struct Option {
     bool any_ending = false; // after '=' a file may end in another way
     std::string alone;       // the value if none is given; empty: there must be one
     std::string needs;       // the option without which it has no meaning
+    std::vector<std::string> needs_words; // of the values of that option those that it needs; empty: any
+    std::string former_name, former_variable; // till the next release; empty: none
+    std::vector<option::FormerWord> former_words;
     bool enables = false, calms = false;
     std::string preloads, wanted = "right";
     std::string linked, linked_preloads; // its value, and what is loaded, where the job has a program with OpenMP
@@ -44,6 +49,9 @@ Table read_table(const std::string& share);
 
 // True if `text` is a decimal number, and nothing else, from `least` to `most`.
 bool is_number(const std::string& text, uint64_t least, uint64_t most);
+
+// The names of these options, for settle_names().
+std::vector<option::Spelling> spellings(const std::vector<Option>& options);
 
 bool is_valid(const Option& option, const std::string& value);
 bool ends_well(const Option& file, const std::string& value);

@@ -22,6 +22,7 @@
 #include "observe/recorder.h"
 #include "openmp/shared/team.h"
 #include "policy/runner.h"
+#include "base/environment.h"
 #include "base/quiet_writes.h"
 
 #include <algorithm>
@@ -230,8 +231,8 @@ void finalize_locks()
 // Programs ask for numbers of threads before MPI_Init. Where libws is loaded first it is there before them.
 __attribute__((constructor)) void look_at_mode()
 {
-    const char *enabled = std::getenv("WS_ENABLE"), *rank = std::getenv("PMI_RANK");
-    if (!enabled || std::strcmp(enabled, "1") != 0 || !rank)
+    const char* rank = std::getenv("PMI_RANK");
+    if (!base::is_turned_on() || !rank)
         return;
     if (const std::string said = option::without_unknown_mode(); !said.empty() && std::strcmp(rank, "0") == 0)
         std::fprintf(stderr, "workshare: %s\n", said.c_str());
@@ -260,6 +261,9 @@ void agree_on_options(Job& job)
         PMPI_Barrier(MPI_COMM_WORLD); // the message is written
         end_job();
     }
+    if (job.rank == 0)
+        for (const std::string& note : option::notes_on_names())
+            std::fprintf(stderr, "workshare: note: %s\n", note.c_str());
     if (job.rank == 0 && !unknown.empty())
         std::fprintf(stderr, "workshare: unknown in the environment, without effect: %s\n",
                      with_meant_options(unknown).c_str());

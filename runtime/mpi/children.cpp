@@ -122,11 +122,17 @@ const char* behind_ours(const char* folders)
 
 bool is_option(const char* entry)
 {
-    if (!begins_with(entry, "WS_"))
-        return false;
     const size_t length = std::strcspn(entry, "=");
+    const bool is_long = begins_with(entry, "WORKSHARE_");
+    if (!is_long && !begins_with(entry, "WS_"))
+        return begins_with(entry, "WORKSHARE=");
+    const char* const name = entry + (is_long ? std::strlen("WORKSHARE") : std::strlen("WS"));
+    const auto is_name = [&](const char* variable) {
+        return *variable && std::strlen(variable + 2) == size_t(entry + length - name) &&
+               std::memcmp(variable + 2, name, std::strlen(variable + 2)) == 0;
+    };
     for (const option::OptionRow& row : option::option_rows)
-        if (std::strlen(row.variable) == length && std::memcmp(row.variable, entry, length) == 0)
+        if (is_name(row.variable) || (!is_long && is_name(row.former_variable)))
             return true;
     return false;
 }
@@ -353,9 +359,16 @@ void begin_children()
     static base::CpuSet cpus = base::own_cpus();
     rank_cpus = &cpus;
     calmed = std::getenv("WS_CALMED") != nullptr;
-    std::vector<const char*> names;
-    for (const option::OptionRow& row : option::option_rows)
+    std::vector<std::string> spelt_out; // WORKSHARE_X
+    std::vector<const char*> names = {"WORKSHARE"};
+    for (const option::OptionRow& row : option::option_rows) {
+        spelt_out.push_back(std::string("WORKSHARE") + (row.variable + 2));
         names.push_back(row.variable);
+        if (*row.former_variable)
+            names.push_back(row.former_variable);
+    }
+    for (const std::string& name : spelt_out)
+        names.push_back(name.c_str());
     base::take_out(names);
     if (const char* const libraries = std::getenv("LD_PRELOAD")) {
         const char* const folders = std::getenv("LD_LIBRARY_PATH");

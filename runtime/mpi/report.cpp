@@ -270,7 +270,8 @@ Facts::Others gather_others(Job& job, const RankFigures& r)
         // threads of regions go where cores are lent
         const auto mode = job.options.openmp;
         const bool stays = mask.count() == 1 && !job.board->process.openmp_lent &&
-                           (mode == Options::openmp_none || mode >= Options::openmp_share);
+                           mode != Options::openmp_lend && mode != Options::openmp_balance &&
+                           mode != Options::openmp_auto;
         const measure::Used mine = {stays ? double(mask.first()) : -1, there, process};
         std::vector<measure::Used> all(job.board->node_rank == 0 ? size_t(job.board->node_ranks) : 0);
         PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, job.node);

@@ -74,7 +74,7 @@
     PROCESS(COUNT, flex_bytes, LATER, WS_FLEX_BYTES, "bytes of rows that this rank then sent and received") \
     PROCESS(TIME, flex_move, LATER, WS_TIME_FLEX_MOVE, "its own thread waiting for that") \
     PROCESS(TIME, threads_blocked, LATER, NONE, "beside blocked_s: its other threads in MPI, in waits of more than 4 ms") \
-    PROCESS(COUNT, openmp_shared, LATER, NONE, "parallel regions that had cores of other jobs, by -workshare-openmp ...,share") \
+    PROCESS(COUNT, openmp_shared, LATER, NONE, "parallel regions that had cores of other jobs, by -workshare-across-jobs") \
     PROCESS(TIME, openmp_shared, LATER, NONE, "core time of those") \
     PROCESS(TIME, openmp_shared_late, LATER, NONE, "of it: beside ranks of those jobs, which had come back") \
     PROCESS(TIME, openmp_given, LATER, NONE, "regions of other jobs had cores of this rank's") \

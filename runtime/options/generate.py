@@ -12,8 +12,8 @@ import sys
 
 KINDS = 'flag', 'number', 'words', 'size', 'schedule', 'file', 'text'
 ONCE = 'variable', 'option', 'kind', 'words', 'endings', 'alone', 'needs', 'default', 'policy', 'mpi_t', 'tests', 'enables', 'calms', 'preloads', \
-    'linked', 'numbered'
-SEVERAL = 'help', 'about'
+    'linked', 'numbered', 'former'
+SEVERAL = 'help', 'about', 'former_word'
 POLICIES = 'core', 'steal', 'reorder', 'dpb', 'flex', 'nblb', 'observe'
 SCOPES = 'READONLY', 'LOCAL', 'ALL', 'ALL_EQ'
 
@@ -43,6 +43,14 @@ class Option:
         if kind == 'number':
             self.least, self.most, self.unit = int(rest[0]), int(rest[1]), rest[2] if rest[2:] else ''
         self.words = self.words.split()
+        self.former_names = self.former.split()
+        self.former_option = ''.join(n for n in self.former_names if n.startswith('-'))
+        self.former_variable = ''.join(n for n in self.former_names if n.startswith('WS_'))
+        if self.former_names not in ([], [self.former_variable], [self.former_option, self.former_variable]):
+            self.wrong('has former names that are not -OPTION WS_VARIABLE')
+        self.former_words = [(line.split() + [''])[:3] for line in self.former_word]
+        self.needs, _, words = self.needs.partition(' ')
+        self.needs_words = words.split()
         self.any_ending = self.endings.endswith(' or any')
         self.endings = self.endings.replace(' or any', '').split()
         self.live = self.mpi_t.endswith(' live')
@@ -54,6 +62,8 @@ class Option:
             self.wrong('has a word that is not known')
         if self.linked and (self.linked.split()[0] not in self.words or len(self.linked.split()) != 2):
             self.wrong('is, for linked programs, none of its words with a library')
+        if any(word in self.words or now not in self.words for word, now, _ in self.former_words):
+            self.wrong('has a former word that is one of its words, or is called none of them now')
         if self.numbered and (self.numbered.split()[0] not in self.words or len(self.numbered.split()) != 3):
             self.wrong('has a number behind none of its words')
         if (kind == 'words') > bool(self.words) or (kind == 'file') != bool(self.endings):
@@ -100,6 +110,9 @@ def read(path):
     for option in options:
         if option.needs and option.needs not in [o.name for o in options]:
             option.wrong(f'needs {option.needs}, and there is no such option')
+        for word, _, with_ in option.former_words:
+            if with_ and with_ not in [o.variable for o in options]:
+                option.wrong(f'has a former word with {with_}, and there is no such variable')
         if [o.variable for o in options].count(option.variable) > 1:
             option.wrong('is there twice')
     return options
@@ -148,7 +161,9 @@ def header(options):
     for o in options:
         print(f'    {{{c_text(o.variable)}, OptionKind::{o.kind}, {o.least}u, {o.most}u, {c_text(o.unit)}, {c_list(o.words)},\n'
               f'     {c_numbered(o)}, {c_list(o.endings)}, {str(o.any_ending).lower()}, {c_text(o.default)}, {c_text(o.policy)}, OptionScope::{(o.scope or "none").lower()},'
-              f' {str(o.live).lower()}, {str(bool(o.tests)).lower()}, {c_text(" ".join(o.help))}}},')
+              f' {str(o.live).lower()}, {str(bool(o.tests)).lower()}, {c_text(" ".join(o.help))},\n'
+              f'     {c_text(o.name)}, {str(bool(o.placeholder)).lower()}, {c_text(o.alone)}, {c_text(o.former_option)}, {c_text(o.former_variable)}, '
+              f'{{{", ".join(c_list(words) for words in o.former_words)}}}}},')
     print('};\n\n// f(row, field) for each.\ntemplate <class AnyOptions, class F> void each_option(AnyOptions& o, F f)\n{')
     for i, option in enumerate(options):
         print(f'    f(option_rows[{i}], o.{option.field});')
@@ -160,7 +175,8 @@ def installed(options):
     for o in options:
         print(f'\nvariable {o.variable}')
         lines = [('option', o.option), ('kind', f'number {o.least} {o.most}' if o.kind == 'number' else o.kind), ('words', ' '.join(o.words)),
-                 ('endings', ' '.join(o.endings)), ('any_ending', 'yes' * o.any_ending), ('alone', o.alone), ('needs', o.needs), ('enables', o.enables), ('calms', o.calms), ('preloads', o.preloads),
+                 ('endings', ' '.join(o.endings)), ('any_ending', 'yes' * o.any_ending), ('alone', o.alone), ('former', o.former),
+                 *[('former_word', ' '.join(words)) for words in o.former_words], ('needs', ' '.join([o.needs, *o.needs_words])), ('enables', o.enables), ('calms', o.calms), ('preloads', o.preloads),
                  ('linked', o.linked), ('numbered', o.numbered), ('wanted', o.wanted()), *[('help', h) for h in o.help]]
         print('\n'.join(f'{key} {value}' for key, value in lines if value))
 

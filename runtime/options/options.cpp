@@ -184,17 +184,39 @@ std::string parse(const OptionRow& row, const char* text, std::string& value)
     return "";
 }
 
+constexpr char list[] = "WORKSHARE=";
+
 } // namespace
+
+std::vector<Spelling> spellings()
+{
+    std::vector<Spelling> all;
+    for (const OptionRow& row : option_rows) {
+        all.push_back(
+            {row.variable, row.option, row.takes_value, row.alone, row.former_option, row.former_variable, {}});
+        for (const auto* word = row.former_words; word->word; word++)
+            all.back().former_words.push_back({word->word, word->now, word->with});
+    }
+    return all;
+}
 
 std::string meant_option(const std::string& misspelt)
 {
-    const char* nearest = "";
+    // What the table's names become in each of the three spellings.
+    const auto spelt = [&](const Spelling& s) {
+        if (misspelt.compare(0, sizeof list - 1, list) == 0)
+            return list + item_name(s);
+        return misspelt.compare(0, 3, "WS_") == 0 ? s.variable : "WORKSHARE" + s.variable.substr(2);
+    };
+    std::string nearest;
     int least = 4;
-    for (const OptionRow& row : option_rows) {
-        const int apart = row.tests ? least : letters_apart(misspelt, row.variable);
+    const std::vector<Spelling> all = spellings();
+    for (size_t i = 0; i < all.size(); i++) {
+        const std::string name = spelt(all[i]);
+        const int apart = option_rows[i].tests ? least : letters_apart(misspelt, name);
         if (apart < least) {
             least = apart;
-            nearest = row.variable;
+            nearest = name;
         }
     }
     return nearest;
@@ -235,7 +257,7 @@ std::string without_unknown_mode()
     if (wrong.empty())
         return "";
     const std::string said = std::string(row.variable) + "=" + text + wrong + ": the job runs as without it";
-    setenv(row.variable, "none", 1);
+    setenv(row.variable, "off", 1);
     return said;
 }
 
@@ -252,11 +274,21 @@ bool read_options(Options& o, std::string& error, std::vector<std::string>& unkn
         return false;
     for (char** e = environ; *e; e++) {
         const std::string_view name(*e, std::strcspn(*e, "="));
-        bool known = name.substr(0, 3) != "WS_";
+        bool known = name.substr(0, 3) != "WS_" && name.substr(0, 10) != "WORKSHARE_";
         for (const OptionRow& row : option_rows)
-            known = known || name == row.variable;
+            known = known || name == row.variable || name == row.former_variable ||
+                    (name[1] == 'O' && name.substr(9) == row.variable + 2);
         if (!known)
             unknown.emplace_back(name);
+    }
+    if (const char* const items = std::getenv("WORKSHARE")) {
+        const std::vector<Spelling> all = spellings();
+        bool is_first = true;
+        for (const Item& item : items_of(items)) {
+            if (!is_switch(item, is_first) && !meant_by(all, item))
+                unknown.push_back(list + item.name);
+            is_first = false;
+        }
     }
     return true;
 }

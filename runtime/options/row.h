@@ -28,6 +28,13 @@ struct OptionRow {
     OptionScope scope;
     bool live, tests;
     const char* help;
+    const char* option; // of mpiexec; "": it has none
+    bool takes_value;   // that option does
+    const char* alone;  // its value if none is given; "": there must be one
+    const char *former_option, *former_variable; // "": none
+    struct {
+        const char *word, *now, *with;
+    } former_words[6]; // ended by null; as in FormerWord
 };
 
 // In OMP_SCHEDULE's syntax.

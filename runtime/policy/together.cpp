@@ -26,7 +26,7 @@ Window* watched;
 pthread_t home;
 InTogether* current; // of the home thread
 
-constexpr const char* names[] = {"ws_tasks_create",  "ws_tasks_run",        "ws_tasks_free",   "XMPI_Get_wsize",
+constexpr const char* names[] = {"ws_pool_create",  "ws_pool_run",        "ws_pool_free",   "XMPI_Get_wsize",
                                  "XMPI_Monitor_end", "XMPI_Partition_free", "an MPIX function"};
 static_assert(sizeof names / sizeof names[0] == window::kinds_of_together);
 

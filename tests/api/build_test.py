@@ -53,10 +53,15 @@ def here(compilers):
 
 def pkg_config(prefix, *what):
     path = {'PKG_CONFIG_PATH': str(prefix / 'lib/pkgconfig')}
-    code, out = run('pkg-config', *what, 'ws', env=path, errors='surrogateescape')  # it writes a backslash before each byte beyond ASCII
-    if code:
-        fail(f'pkg-config {what}', out)
-    return shlex.split(out)
+    answers = []
+    for name in 'workshare', 'ws':  # ws: its former name
+        code, out = run('pkg-config', *what, name, env=path, errors='surrogateescape')  # it writes a backslash before each byte beyond ASCII
+        if code:
+            fail(f'pkg-config {what} {name}', out)
+        answers.append(shlex.split(out))
+    if answers[0] != answers[1] or not answers[0]:
+        fail(f'pkg-config {what}: workshare and its former name ws differ, or are empty', str(answers))
+    return answers[0]
 
 
 def ways(source, all_standards):

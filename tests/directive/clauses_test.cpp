@@ -264,10 +264,33 @@ TEST_CASE("declare reduction is handed on whole") {
 
 TEST_CASE("unknown directives list the known ones") {
     const std::string known = "; known are 'for', 'sections', 'section', 'atomic', 'critical' and 'declare reduction'";
-    for (const std::string name : {"foo", "do", "declare simd", "parallel"})
+    for (const std::string name : {"frobnicate", "do", "declare simd", "parallel"})
         CHECK(problem(name) == "0: unknown directive '#pragma ws " + name + "'" + known);
     CHECK(problem("") == "-1: '#pragma ws' names no directive" + known);
     CHECK(parsed("foo").directive.kind == DirectiveKind::none);
+}
+
+TEST_CASE("misspelt words name the one that was meant") {
+    for (const auto &[wrong, right] : {std::pair("fro", "for"),
+                                       {"FOR", "for"},
+                                       {"secton", "section"},
+                                       {"Critical", "critical"},
+                                       {"atomci", "atomic"},
+                                       {"declare reducton", "declare reduction"}})
+        CHECK(problem(wrong) == "0: unknown directive '#pragma ws " + std::string(wrong) + "'; did you mean '" + right
+                                    + "'?");
+    for (const auto &[wrong, right] : {std::pair("privat", "private"),
+                                       {"schedul", "schedule"},
+                                       {"steal_shedule", "steal_schedule"},
+                                       {"Shared", "shared"},
+                                       {"fistprivate", "firstprivate"},
+                                       {"of", "if"}})
+        CHECK(problem("for " + std::string(wrong) + "(x)")
+              == "4: unknown clause '" + std::string(wrong) + "' on '#pragma ws for'; did you mean '" + right + "'?");
+    // What cannot stand there is not meant.
+    CHECK(problem("sections schedul(static)") == "9: unknown clause 'schedul' on '#pragma ws sections'");
+    CHECK(problem("for safelne(2)") == "4: unknown clause 'safelne' on '#pragma ws for'");
+    CHECK(problem("for simd safelne(2)") == "9: unknown clause 'safelne' on '#pragma ws for'; did you mean 'safelen'?");
 }
 
 TEST_CASE("atomic: one kind and one memory order, in any order") {

@@ -57,6 +57,7 @@ int main(int argc, char **argv)
     return !watched;
 }
 '''
+OTHER_MPI = 'int PMPI_Init(void); int PMPI_Init(void) { return 0; } int main(void) { return 0; }\n'
 
 
 def run(command, **environment):
@@ -103,9 +104,17 @@ def main():
         sys.exit(f'FAILED: counting is dear: {text}')
     print(text, end='')
 
+    compile(path('other_mpi'), source('other_mpi.c', OTHER_MPI), '-rdynamic', '-Wl,--no-as-needed', *shim)
+    asked = {'WS_OPENMP': 'share', 'PMI_RANK': '0'}
+    for enable in '1', '0':
+        status, text = run([path('other_mpi')], WS_ENABLE=enable, **asked)
+        if status or ("-workshare-openmp has no effect: the program's MPI library is not Workshare's" in text) != (enable == '1'):
+            sys.exit(f'FAILED: WS_ENABLE={enable} beside another MPI library: {text}')
+
     if CLANG:
         compile(tool, '-fPIC', '-shared', source('tool.c', TOOL))
         expect('no workers, no tool', [regions, 'expect-unseen'], 'ok')
+        expect('WS_ENABLE=0 is off', [regions, 'expect-unseen'], 'ok', WS_ENABLE='0', WS_WORKERS='1')
         expect('OMP_TOOL=disabled', [regions, 'expect-unseen'], 'ok', OMP_TOOL='disabled', **WATCHED)
         expect("the user's tool in OMP_TOOL_LIBRARIES", [regions, 'expect-unseen'], 'the tool runs\nok', OMP_TOOL_LIBRARIES=tool, **WATCHED)
         for order in ([tool, *shim], [*shim, tool]):

@@ -42,6 +42,8 @@ CXX = os.environ.get('CXX', 'clang++-14' if CLANG else 'g++').split()
 MAJOR = int(subprocess.run([*CC, '-dumpversion'], capture_output=True, text=True).stdout.split('.')[0] or 0)
 MODES = ('order', 'tail', 'random')
 PLAIN_TOO = '-O3'     # the option for which a loop has a plain version where it stands
+# How each warning begins, by its name.
+WARNS = {'thread-number': "'omp_get_thread_num'", 'thread-variable': 'each guest writes', 'computed-goto': 'a computed'}
 WARNINGS = ['-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas']
 if CLANG:       # of newer versions, about the tests
     WARNINGS += ['-Wno-unknown-warning-option', '-Wno-vla-cxx-extension', '-Wno-deprecated-ofast']
@@ -416,16 +418,21 @@ class Test:
 
     # warn
 
-    def warn_one(self, source, language, options):
-        label = f'{os.path.basename(source)} as {language} {" ".join(options)}'.rstrip()
-        status, output = start([*compiler(language), *self.plugin(options), *options, '-c', source, '-o', '/dev/null'])
+    def warn_one(self, source, language, options, off=()):
+        without = [f'-fplugin-arg-{"ws" if CLANG else "ws_gcc"}-warn-no-{name}' for name in off]
+        label = f'{os.path.basename(source)} as {language} {" ".join([*options, *without])}'.rstrip()
+        status, output = start([*compiler(language), *self.plugin(options), *without, *options, '-c', source, '-o', '/dev/null'])
         with open(source) as f:
             lines = list(enumerate(f, 1))
         if language == 'c':
             lines = lines[:next((at for at, text in lines if text.startswith('#ifdef __cplusplus') and at > 10), len(lines) + 1)]
         wanted = {(at, text.split('warns: ')[1].strip()) for at, text in lines if 'warns: ' in text and '-Wall' in options}
         found = re.findall(r':(\d+):\d+: warning: (.*)', output)
-        if status or sorted((int(at), text) for at, text in found) != sorted(wanted):
+        named = [(at, re.fullmatch(r'(.*) \[-fws-warn=([\w-]+)\]', text)) for at, text in found]
+        found = [(at, name[1]) for at, name in named if name]
+        wrong = [text[0] for _, text in named if text and not text[1].startswith(WARNS[text[2]])]
+        wanted = {(at, text) for at, text in wanted if not any(name in off and text.startswith(front) for name, front in WARNS.items())}
+        if wrong or len(found) != len(named) or status or sorted((int(at), text) for at, text in found) != sorted(wanted):
             fail(f'{label} ({status})', output)
 
     def quoted(self):
@@ -441,7 +448,9 @@ class Test:
     def warn(self):
         self.quoted()
         in_parallel([(self.warn_one, source, language, options) for source, languages in programs('warn') for language in languages
-                     for options in ([], ['-Waddress'], ['-Wall', '-Wno-address'], ['-O2', '-Wall', '-fopenmp'])])
+                     for options in ([], ['-Waddress'], ['-Wall', '-Wno-address'], ['-O2', '-Wall', '-fopenmp'])]
+                    + [(self.warn_one, source, language, ['-Wall'], off) for source, languages in programs('warn') for language in languages
+                       for off in (*((name,) for name in WARNS), tuple(WARNS))])
 
     # ways
 
@@ -697,10 +706,14 @@ class Test:
         os.chmod(before, 0o755)
         for cc in (command, ' '.join(CXX), command + ' -pipe', 'ccache ' + command, 'ccache ' + ' '.join(CXX)):
             gets(cc, ('-fws',), words(False))
+        gets(command, ('-fws', '-fws-warn=no-thread-number'), words(False, report.replace('report', 'warn-no-thread-number')))
+        status, output = ask(command, '-fws-warn=no-threads')
+        if status != 1 or output != "mpicc: unknown option '-fws-warn=no-threads'; there are no-thread-number, no-thread-variable and no-computed-goto\n":
+            fail(f'wrapper takes -fws-warn=no-threads: {status}', output)
         gets(command, ('-fws=openmp', '-fws-report'), words(True, report.replace('report', 'openmp-loops'), report))
         for wrong in ('-fws=omp', '-fws=', '-fws-reports', '-fws-'):
             status, output = ask(command, wrong)
-            if status != 1 or output != f"mpicc: unknown option '{wrong}'; there are -fws, -fws=openmp and -fws-report\n":
+            if status != 1 or output != f"mpicc: unknown option '{wrong}'; there are -fws, -fws=openmp, -fws-report and -fws-warn=no-NAME\n":
                 fail(f'wrapper takes {wrong}: {status}', output)
 
         have = f'{"GCC" if name == "gcc" else name} {major}'

@@ -225,6 +225,9 @@ expect('two wrong names', 'WS702', 'warning', 'WS_CHNK_TIME', fix='unset WS_SPIN
 expect('a foreign name', 'WS702', 'warning', 'WS_SOMETHING_ELSE', fix='unset WS_SOMETHING_ELSE', WS_SOMETHING_ELSE='7')
 for name in 'WS_CHAOS', 'WS_CHECK', 'WS_STEAL_ALL':
     expect(name, 'WS703', 'warning', name, fix=f'unset {name}', **{name: '1'})
+expect('WS_ENABLE=0 by hand', 'WS703', 'ok', 'no variables', WS_ENABLE='0')
+expect('WS_ENABLE=0 in a job', 'WS704', 'warning', 'without -workshare', ranks=job(8, enable=False, environment={'WS_ENABLE': '0'}), fix='mpirun -workshare')
+expect('and a report', 'WS703', 'note', 'without -workshare', ranks=job(8, enable=False, environment={'WS_ENABLE': '0', 'WS_REPORT': '1'}), others=None)
 expect('WS_ENABLE by hand', 'WS703', 'note', 'WS_ENABLE', WS_ENABLE='1')
 expect('a report without -workshare', 'WS703', 'note', 'without -workshare', ranks=job(8, enable=False, **{'environment': {'WS_REPORT': '1'}}), others=None)
 expect('quiet and report', 'WS703', 'note', 'WS_QUIET', WS_QUIET='1', WS_REPORT='1')

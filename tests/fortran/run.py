@@ -210,7 +210,7 @@ class Test:
             for options, warns in (['-Wall'], True), (['-Wall', '-O2'], True), ([], False), (['-Wall', '-Wno-all'], False):
                 status, output = self.compile(*options, '-fopenmp', '-std=legacy', '-c', name, '-o', '/dev/null', '-J', self.work,
                                               folder=os.path.dirname(source))
-                found = re.findall(r":(\d+):\d+:\n(?:.*\n){3}Warning: (.*'!\$ws (?:do|sections)'.*)", output)
+                found = re.findall(r":(\d+):\d+:\n(?:.*\n){3}Warning: (.*'!\$ws (?:do|sections)'.*) \[-fws-warn=[a-z-]+\]", output)
                 check(status == 0 and {(int(at), text) for at, text in found} == (wanted if warns else set()), f'{name} {options}', output)
 
     # wrapper

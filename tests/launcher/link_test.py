@@ -56,7 +56,7 @@ with tempfile.TemporaryDirectory() as folder:
     for name, text in {**SOURCES, 'plain.c': C % ('', '')}.items():
         with open(os.path.join(folder, name), 'w') as f:
             f.write(text)
-    libws = subprocess.run(['pkg-config', '--cflags', '--libs', 'ws'], capture_output=True, text=True, check=True, errors='surrogateescape',
+    libws = subprocess.run(['pkg-config', '--cflags', '--libs', 'workshare'], capture_output=True, text=True, check=True, errors='surrogateescape',
                            env={**os.environ, 'PKG_CONFIG_PATH': f'{STAGE}/lib/pkgconfig'}).stdout
     libws = shlex.split(libws)
     for name in SOURCES:

@@ -185,9 +185,44 @@ for value in '0', '-1', '1000001', '12us', '', ' 5', '1e3', '9999999999999999999
     refused('quantum', ['-workshare', '-workshare-quantum', value], ['-workshare-quantum', f"'{value}'"])
 refused('two quanta', ['-workshare', '-workshare-quantum', '5', '-workshare-quantum', '6'], ['twice', '5', '6'])
 OPENMP = ['/bin/sh', '-c', 'echo "${WS_ENABLE-} ${WS_OPENMP-}"', 'show']
-for mode in 'lend', 'balance', 'auto', 'auto,share', 'help':
+for mode in 'lend', 'balance', 'auto', 'share', 'share:3':
     reached('what turns -workshare on', [f'1 {mode}'], f'-workshare-openmp={mode}', '-n', '1', *OPENMP)
-reached('no balancing, and nothing else', [''], '-workshare-openmp=none', '-n', '1', *OPENMP)
+reached('no balancing, and nothing else', [''], '-workshare-openmp=off', '-n', '1', *OPENMP)
+
+# Former names and words are taken for those that they are called now, with a note.
+NAMES = ['/bin/sh', '-c', 'echo "${WS_OPENMP-} ${WS_ACROSS_JOBS-} ${WS_ROWS_PATIENCE-} ${WS_QUANTUM-} ${WS_REPORT_FILE-}"', 'show']
+
+
+def renamed(what, wanted, notes, *args, env=None):
+    code, out, err = run(MPIRUN, *args, '-n', '1', *NAMES, env=env)
+    said = [f'mpiexec: note: {former} is called {now} now; the former name goes with the next release' for former, now in notes]
+    expect(what, (code, out.strip(), err.splitlines()), (0, wanted, said))
+
+
+for former, now in ('help', 'share'), ('none', 'off'):
+    renamed('a former word', now, [(f'-workshare-openmp={former}', f'-workshare-openmp={now}')], '-workshare', '-workshare-openmp', former)
+    renamed('in the environment', now, [(f'WS_OPENMP={former}', f'WS_OPENMP={now}')], '-workshare', env={'WS_OPENMP': former})
+for mode in 'lend', 'balance', 'auto':
+    renamed('across jobs', f'{mode} 1', [], f'-workshare-openmp={mode}', '-workshare-across-jobs')
+    renamed('formerly', f'{mode} 1', [(f'-workshare-openmp={mode},share', f'-workshare-openmp={mode} -workshare-across-jobs')], f'-workshare-openmp={mode},share')
+    renamed('in the environment', f'{mode} 1', [(f'WS_OPENMP={mode},share', f'WS_OPENMP={mode} WS_ACROSS_JOBS=1')], '-workshare', env={'WS_OPENMP': f'{mode},share'})
+renamed('a former option', '7', [('-workshare-flex-k', '-workshare-rows-patience')], '-workshare', '-workshare-flex-k', '7')
+renamed('twice', '7', [('-workshare-flex-k', '-workshare-rows-patience')], '-workshare', '-workshare-flex-k', '7', '--workshare-flex-k=7')
+renamed('a former variable', '7', [('WS_FLEX_K', 'WS_ROWS_PATIENCE')], '-workshare', env={'WS_FLEX_K': '7'})
+renamed('the new one counts', '8', [], '-workshare', env={'WS_FLEX_K': '7', 'WS_ROWS_PATIENCE': '8'})
+code, out, err = run(MPIRUN, '-n', '1', *NAMES, env={'WS_FLEX_K': '7'})
+expect('no note without Workshare', (code, err), (0, ''))
+
+# WORKSHARE_X is WS_X, and WORKSHARE a list.
+LIST = 'on, quantum=250,report=r.csv ,openmp=lend,across-jobs,rows-patience=3'
+renamed('a list', f'lend 1 3 250 {here}/r.csv', [], env={'WORKSHARE': LIST})
+renamed('the option counts for more', f'lend 1 3 9 {here}/r.csv', [], '-workshare-quantum', '9', env={'WORKSHARE': LIST})
+renamed('and the variable', f'lend 1 3 8 {here}/r.csv', [], env={'WORKSHARE': LIST, 'WS_QUANTUM': '8'})
+renamed('with more letters', '7', [], env={'WORKSHARE_ENABLE': '1', 'WORKSHARE_QUANTUM': '7', 'WORKSHARE': 'quantum=6'})
+renamed('-genv', '7', [], '-genv', 'WORKSHARE_ENABLE', '1', '-workshare-quantum', '7')
+for value in 'off,quantum=5', 'quantum=5', 'quantum=5,on', '':
+    reached('a list that does not turn it on', [''], '-n', '1', '/bin/sh', '-c', 'echo "${WS_ENABLE-}" | tr -d 0', env={'WORKSHARE': value})
+renamed('in a process of a job', '', [], env={'WORKSHARE': LIST, 'WORKSHARE_POLL': '1', 'MPI_LOCALNRANKS': '1'})
 # Programs that are linked with an OpenMP library, as far as their file names it. A shell may have any bytes at its end.
 with tempfile.TemporaryDirectory() as folder:
     def shell(name, *names):
@@ -203,15 +238,21 @@ with tempfile.TemporaryDirectory() as folder:
     for program in gomp, omp:
         reached('linked with OpenMP', ['1 hint libws.so.1'], '-workshare', '-n', '1', program, *show)
         reached('linked with OpenMP, without Workshare', [''], '-n', '1', program, *show)
-        reached('linked with OpenMP, turned off', ['1 none'], '-workshare', '-workshare-openmp=none', '-n', '1', program, *show)
+        reached('linked with OpenMP, turned off', ['1 off'], '-workshare', '-workshare-openmp=off', '-n', '1', program, *show)
         reached('linked with OpenMP, another mode', ['1 lend libws-calls.so'], '-workshare', '-workshare-openmp=lend', '-n', '1', program, *show)
-    reached('turned off by its variable', ['1 none'], '-workshare', '-n', '1', gomp, *show, env={'WS_OPENMP': 'none'})
+    reached('turned off by its variable', ['1 off'], '-workshare', '-n', '1', gomp, *show, env={'WS_OPENMP': 'off'})
     reached('by a path', ['1 hint libws.so.1'], '-workshare', '-wdir', folder, '-n', '1', './gomp', *show)
     reached('one of several', ['1 hint libws.so.1'] * 2, '-workshare', '-n', '1', none, *show, ':', '-n', '1', gomp, *show)
-    reached('set for some', ['1', '1 help'], '-workshare', '-n', '1', gomp, *show, ':', '-n', '1', '-env', 'WS_OPENMP', 'help', gomp, *show)
+    reached('set for some', ['1', '1 share'], '-workshare', '-n', '1', gomp, *show, ':', '-n', '1', '-env', 'WS_OPENMP', 'share', gomp, *show)
     reached('another library for some', ['1', '1  libm.so.6'], '-workshare', '-n', '1', gomp, *show, ':', '-n', '1', '-env', 'LD_PRELOAD=libm.so.6', gomp, *show)
     reached('without OpenMP', ['1'], '-workshare', '-n', '1', none, *show)
     reached('with a sanitizer', ['1'], '-workshare', '-n', '1', asan, *show)
+for mode in (), ('share',), ('off',), ('hint',):
+    refused('across jobs', [*(f'-workshare-openmp={m}' for m in mode), '-workshare', '-workshare-across-jobs'],
+            ['-workshare-across-jobs has no meaning without -workshare-openmp=lend, balance or auto'])
+refused('a wrong value in a list', [], ['WS_QUANTUM=x is not a number'], env={'WORKSHARE': 'on,quantum=x'})
+refused('no value in a list', [], ['WS_QUANTUM= is not a number'], env={'WORKSHARE': 'on,quantum'})
+refused('a former name with a wrong value', ['-workshare', '-workshare-flex-k', '0'], ["-workshare-rows-patience: '0' is not auto or a number"])
 refused('it was turned off', ['-workshare-openmp', 'auto'], ['-workshare-openmp has no meaning without -workshare'], env={'WS_ENABLE': '0'})
 refused('quiet alone', ['-workshare-quiet'], ['-workshare-quiet has no meaning without -workshare'])
 refused('quantum alone', ['-workshare-quantum', '5'], ['-workshare-quantum has no meaning without -workshare'])

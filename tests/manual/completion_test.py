@@ -38,9 +38,14 @@ expect('--', set(offered('mpirun', '--')), {'-' + o for o in ours | WITH_FILE})
 for tool in TOOLS:
     expect(f'{tool}: options', set(offered(tool, '--')), tool_options(tool)[0])
 with open(f'{STAGE}/lib/workshare/wrapper.sh') as f:
-    flags = {w for w in f.read().replace(')', ' ').replace('|', ' ').split() if w.startswith('-fws') and w.strip("-fws=openmprt") == ''}
+    words = f.read().replace(')', ' ').replace('|', ' ').split()
+    flags = {w for w in words if w.startswith('-fws') and w.strip("-fws=openmprt") == ''}
+known_warnings = {w[len('-fws-warn='):] for w in words if w.startswith('-fws-warn=no-') and w.islower()}
 for wrapper in 'mpicc', 'mpicxx', 'mpifort':
-    expect(wrapper, set(offered(wrapper, '-O2', '-fw')), flags)
+    expect(wrapper, set(offered(wrapper, '-O2', '-fw')), flags | {'-fws-warn='})
+    for option in offered(wrapper, '-fws-warn', '=', ''):
+        expect(f'{wrapper} -fws-warn={option}: the wrapper does not know it', option in known_warnings, True)
+    expect(f'{wrapper} -fws-warn=', len(offered(wrapper, '-fws-warn', '=', '')), len(known_warnings))
     expect(f'{wrapper} -fws=', offered(wrapper, '-fws', '=', ''), ['openmp'])
 
 expect('-work', len(offered('mpirun', '-n', '2', '-work')), len(ours | WITH_FILE))

@@ -11,7 +11,7 @@ from job import MPIRUN, PROGRAMS, expect, expect_lines, finish, run
 
 OWN = ('WS_IGNORE_JOBS=', 'WS_STATS_FILE=')  # of job.py
 # Those that OpenMP's libraries are loaded with, and the program itself: a plain one has libws only once MPI_Init loads it.
-MODES = ('-workshare',), ('-workshare-openmp=share:8',), ('-workshare-openmp=lend',), ('-workshare', '-workshare-quantum', '300', '-workshare-openmp=none')
+MODES = ('-workshare',), ('-workshare-openmp=share:8',), ('-workshare-openmp=lend',), ('-workshare', '-workshare-quantum', '300', '-workshare-openmp=off')
 USERS = {}, {'OMP_NUM_THREADS': '1'}, {'OMP_NUM_THREADS': '2', 'LD_PRELOAD': 'libm.so.6', 'OMP_WAIT_POLICY': 'passive', 'WS_MINE': "a user's own"}
 
 

@@ -34,6 +34,17 @@ result = run('imbalance', 'nothing', 1, env={'WS_STATS_FILE_': '/nowhere/at/all'
              options=('-genv', 'WS_STATS_FILE', '/nowhere/at/all'))
 expect(result, 'no message about the statistics file', 'cannot write WS_STATS_FILE=/nowhere/at/all' in result.err)
 
+# Without mpirun's help, as under another launcher: libws translates the other spellings.
+IMBALANCE = shlex.quote(os.path.join(PROGRAMS, 'imbalance'))
+for spelling in 'WORKSHARE_ENABLE=1 WORKSHARE_REPORT=1', 'WORKSHARE=on,report':
+    result = run('/bin/sh', '-c', f'export {spelling}; exec {IMBALANCE} nothing 1', workshare=False, title=spelling)
+    expect(result, 'no summary, or no report', 'workshare: 2 ranks on 1 node' in result.err and 'WORKSHARE REPORT' in result.err)
+result = run('/bin/sh', '-c', f'export WORKSHARE=on,quantm=5 WORKSHARE_LIGNER=3; exec {IMBALANCE} nothing 1', workshare=False, title='misspelt in WORKSHARE')
+expect(result, 'does not say what was meant', 'WORKSHARE=quantm (did you mean WORKSHARE=quantum?)' in result.err and
+       'WORKSHARE_LIGNER (did you mean WORKSHARE_LINGER?)' in result.err)
+result = run('/bin/sh', '-c', f'export WORKSHARE=on WORKSHARE_QUANTUM=x; exec {IMBALANCE} nothing 1', workshare=False, code='error', title='a wrong value')
+expect(result, 'no message', 'WS_QUANTUM=x is not a number' in result.err)
+
 # Some ranks would wait for the others for ever.
 for ranks, some, enabled, others in (2, '[ $PMI_RANK = 0 ]', '(0)', '(1)'), (6, '[ $PMI_RANK -gt 0 ] && [ $PMI_RANK -lt 4 ]', '(1-3)', '(0,4-5)'):
     result = run('/bin/sh', '-c', f'if {some}; then export WS_ENABLE=1; else unset WS_ENABLE; fi; exec {shlex.quote(os.path.join(PROGRAMS, "imbalance"))} nothing 1',

@@ -18,7 +18,7 @@ def turns(threads, mode):
     likely(result, f'noticed late: more than {MOST_MS} ms', found and float(found[1]) <= MOST_MS)
 
 
-turns(4, 'none')
+turns(4, 'off')
 turns(1, 'share')
 turns(1, 'share:2')
 turns(3, 'share:16')

@@ -11,7 +11,7 @@ from job import PROGRAMS, expect, finish, run, side_by_side
 
 COMPILER = sys.argv[3]
 SHARE = '-workshare-openmp=share'
-MODES = ('-workshare',), (SHARE,), ('-workshare-openmp=none',), ('-workshare-openmp=lend',)
+MODES = ('-workshare',), (SHARE,), ('-workshare-openmp=off',), ('-workshare-openmp=lend',)
 
 
 def identity(threads, options, told, steals=False, program='identity', turns=4, **env):
@@ -68,7 +68,7 @@ if '--soak' in sys.argv:
             migrations(told, WS_CHAOS=str(seed))
         migrations(told, WS_STEAL_ALL='1')
     finish()
-side_by_side(*(later(by_default, threads) for threads in (1, 2, 16)), later(identity, 1, ('-workshare-openmp=none',), 1),
+side_by_side(*(later(by_default, threads) for threads in (1, 2, 16)), later(identity, 1, ('-workshare-openmp=off',), 1),
              named, *(later(identity, 1, (f'{SHARE}:{v}',), v) for v in (2, 3, 16)), later(identity, 3, (SHARE,), 8),
              *(later(identity, 1, (SHARE,), 8, WS_CHAOS=str(seed)) for seed in (1, 2)), later(identity, 1, (SHARE,), 8, WS_STEAL_ALL='1'),
              later(on_its_own, 'kernel', 'the program uses gettid()'), later(on_its_own, 'events', 'the program uses omp_fulfill_event()'),

@@ -86,7 +86,7 @@ def limited(threads):
 
 
 def without():
-    result = run(PROGRAM, 3, 'all', env=ONE, options=('-workshare-openmp=none',), limit=60, title='without sharing')
+    result = run(PROGRAM, 3, 'all', env=ONE, options=('-workshare-openmp=off',), limit=60, title='without sharing')
     expect_told(result, 1)
     expect_own(result)
 

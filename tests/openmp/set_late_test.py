@@ -9,7 +9,7 @@ from job import expect, finish, run
 PROGRAM = sys.argv[3]
 
 for threads in '1', '2':
-    for options in ('-workshare-openmp=none',), (), ('-workshare-openmp=share',):
+    for options in ('-workshare-openmp=off',), (), ('-workshare-openmp=share',):
         result = run(PROGRAM, options=options, env={'OMP_NUM_THREADS': threads}, limit=60)
         for rank in range(2):
             expect(result, f'not what rank {rank} has set, with {options} and {threads} threads before',

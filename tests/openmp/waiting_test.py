@@ -25,7 +25,7 @@ def later(*args, **how):
 
 
 def without():
-    result = job('all', 3, ('-workshare-openmp=none',))
+    result = job('all', 3, ('-workshare-openmp=off',))
     expect(result, 'something was shared', result.stats.get('regions', 0) == 0)
 
 

@@ -151,6 +151,120 @@ TEST_CASE("files")
     CHECK(o.report_file == "r");
 }
 
+namespace {
+
+// The environment has these variables alone of those that settle_names() looks at.
+std::vector<std::string> settled(const std::vector<std::pair<const char*, const char*>>& environment)
+{
+    unsetenv("WORKSHARE");
+    for (const OptionRow& row : option_rows) {
+        unsetenv(row.variable);
+        unsetenv(row.former_variable);
+        unsetenv(("WORKSHARE" + std::string(row.variable + 2)).c_str());
+    }
+    for (const auto& [name, value] : environment)
+        setenv(name, value, 1);
+    return settle_names(spellings());
+}
+
+std::string now(const char* variable)
+{
+    const char* const value = std::getenv(variable);
+    return value ? value : "(not set)";
+}
+
+std::vector<std::string> unknown_in_environment()
+{
+    Options o;
+    std::string error;
+    std::vector<std::string> unknown;
+    CHECK(read_options(o, error, unknown));
+    return unknown;
+}
+
+using Lines = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("each variable may be spelt WORKSHARE_X; WS_X counts for more")
+{
+    for (const OptionRow& row : option_rows) {
+        INFO(row.variable);
+        const std::string longer = "WORKSHARE" + std::string(row.variable + 2);
+        CHECK(settled({{longer.c_str(), "7"}}).empty());
+        CHECK(now(row.variable) == "7");
+        CHECK(settled({{longer.c_str(), "7"}, {row.variable, "5"}}).empty());
+        CHECK(now(row.variable) == "5");
+    }
+}
+
+TEST_CASE("former names and words are translated, with a line each")
+{
+    for (const OptionRow& row : option_rows) {
+        INFO(row.variable);
+        if (*row.former_variable) {
+            CHECK(settled({{row.former_variable, "7"}}) ==
+                  Lines{std::string(row.former_variable) + " is called " + row.variable +
+                        " now; the former name goes with the next release"});
+            CHECK(now(row.variable) == "7");
+            CHECK(unknown_in_environment().empty());
+            CHECK(settled({{row.former_variable, "7"}, {row.variable, "5"}}).empty());
+            CHECK(now(row.variable) == "5");
+        }
+        for (const auto* word = row.former_words; word->word; word++) {
+            CHECK(settled({{row.variable, word->word}}).size() == 1);
+            CHECK(now(row.variable) == word->now);
+            if (*word->with)
+                CHECK(now(word->with) == "1");
+        }
+    }
+    CHECK(
+        settled({{"WS_OPENMP", "auto,share"}}) ==
+        Lines{"WS_OPENMP=auto,share is called WS_OPENMP=auto WS_ACROSS_JOBS=1 now; the former name goes with the next "
+              "release"});
+    CHECK(settled({{"WORKSHARE_OPENMP", "help"}}) ==
+          Lines{"WS_OPENMP=help is called WS_OPENMP=share now; the former name goes with the next release"});
+}
+
+TEST_CASE("WORKSHARE is a list of options")
+{
+    CHECK(settled({{"WORKSHARE", "on, quantum=250 ,report=run.json,poll,,trace,chunk-time=50"}}).empty());
+    CHECK(now("WS_ENABLE") == "1");
+    CHECK(now("WS_QUANTUM") == "250");
+    CHECK(now("WS_REPORT_FILE") == "run.json");
+    CHECK(now("WS_REPORT") == "(not set)");
+    CHECK(now("WS_POLL") == "1");
+    CHECK(now("WS_TRACE") == "workshare-trace.json");
+    CHECK(now("WS_CHUNK_TIME") == "50");
+    CHECK(unknown_in_environment().empty());
+    settled({{"WORKSHARE", "off,report,workers=2"}, {"WS_WORKERS", "1"}});
+    CHECK(now("WS_ENABLE") == "0");
+    CHECK(now("WS_REPORT") == "1");
+    CHECK(now("WS_WORKERS") == "1");
+    settled({{"WORKSHARE", "quantum=3,on"}, {"WORKSHARE_QUANTUM", "4"}});
+    CHECK(now("WS_ENABLE") == "(not set)");
+    CHECK(now("WS_QUANTUM") == "4");
+    CHECK(unknown_in_environment() == Lines{"WORKSHARE=on"});
+    settled({{"WORKSHARE", "on,quantum"}});
+    Options o;
+    std::string error;
+    Lines unknown;
+    CHECK(!read_options(o, error, unknown));
+    CHECK(error == "WS_QUANTUM= is not a number from 1 to 1000000");
+    settled({});
+}
+
+TEST_CASE("misspelt names of both are unknown, and the nearest of the same spelling is meant")
+{
+    settled({{"WORKSHARE", "on,quantm=5"}, {"WORKSHARE_LIGNER", "3"}});
+    const Lines unknown = unknown_in_environment();
+    unsetenv("WORKSHARE_LIGNER");
+    settled({});
+    CHECK(unknown == Lines{"WORKSHARE_LIGNER", "WORKSHARE=quantm"});
+    CHECK(with_meant_options(unknown) ==
+          "WORKSHARE_LIGNER (did you mean WORKSHARE_LINGER?), WORKSHARE=quantm (did you mean WORKSHARE=quantum?)");
+}
+
 TEST_CASE("what is not in the table is unknown, and the nearest variable for users is meant")
 {
     Options o;

@@ -46,6 +46,9 @@ for change, message in (({6: ''}, f'FILE:{line}: WS_LIMIT lacks its policy, help
                         ({1: 'optoin -workshare-limit'}, f"FILE:{line + 1}: 'optoin' is none of"),
                         ({1: 'kind flag'}, f"FILE:{line + 2}: 'kind' is none of"),
                         ({3: 'default 4\nneeds -workshare-old'}, f'FILE:{line}: WS_LIMIT needs -workshare-old, and there is no such option'),
+                        ({3: 'default 4\nformer WS_OLD -workshare-old'}, f'FILE:{line}: WS_LIMIT has former names that are not'),
+                        ({3: 'default 4\nformer_word two twice'}, f'FILE:{line}: WS_LIMIT has a former word'),
+                        ({3: 'default many\nwords many\nformer_word some many WS_OLD'}, f'FILE:{line}: WS_LIMIT has a former word with WS_OLD, and there is'),
                         ({2: 'kind words'}, f'FILE:{line}: WS_LIMIT lacks its words'),
                         ({3: 'default 4\nmpi_t SOME'}, f'FILE:{line}: WS_LIMIT has a word that is not known')):
     code, out, error = generated('installed', table + '\n'.join(change.get(i, text) for i, text in enumerate(NEW)) + '\n')

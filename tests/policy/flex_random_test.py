@@ -17,7 +17,7 @@ while time.monotonic() < end:
     program = ('flex_vectors',) if mode == 'vectors' else ('flex_rows', mode, str(chance.choice((0, 1, 3, 17, 100, 300, 1000))), '40')
     env = {'WS_FLEX_CHECK': '1', 'WS_FLEX_FAKE': ','.join(f'{10 ** chance.uniform(2, 5):.3g}' for _ in range(ranks)),
            'MPIR_CVAR_NUM_CLIQUES': chance.choice(('1', '1', '2'))}
-    options = ('-workshare-flex-interval', chance.choice('11235'), '-workshare-flex-th1', chance.choice(('5', '100')), '-workshare-flex-k', chance.choice(('1', 'auto')))
+    options = ('-workshare-rows-interval', chance.choice('11235'), '-workshare-rows-cpu-loss', chance.choice(('5', '100')), '-workshare-rows-patience', chance.choice(('1', 'auto')))
     result = run(*program, ranks=ranks, options=options, env=env)
     if not expect(result, f'seed {seed}', result.code == 0):
         break

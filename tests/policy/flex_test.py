@@ -8,8 +8,8 @@ import tempfile
 
 from job import PROGRAMS, expect, expect_lines, finish, likely, loadable, repeated, run, skip
 
-EVERY_5 = ('-workshare-flex-interval', '5')
-INTERVAL = (*EVERY_5, '-workshare-flex-th1', '100')     # whatever others use of the processors
+EVERY_5 = ('-workshare-rows-interval', '5')
+INTERVAL = (*EVERY_5, '-workshare-rows-cpu-loss', '100')     # whatever others use of the processors
 
 
 def job(program, *args, speeds=None, options=INTERVAL, env=None, **how):
@@ -63,7 +63,7 @@ def something_moves(*args, **how):
 rows_are(lambda rows: rows[5] > 900, 'flex_rows', 'all', 1000, 60, ranks=6, speeds='1,1,1,1,1,200')
 # An interval of one iteration is over when rows begin to move
 for program, args in (('flex_rows', ('all', 1000, 12)), ('flex_rows', ('split', 1000, 12)), ('flex_vectors', ())):
-    something_moves(program, *args, ranks=3, speeds='1e4,2e4,3e4', options=('-workshare-flex-interval', '1'))
+    something_moves(program, *args, ranks=3, speeds='1e4,2e4,3e4', options=('-workshare-rows-interval', '1'))
 # More processes than rows, and processes without rows
 for mode in 'all', 'split':
     result = job('flex_rows', mode, 3, 30, ranks=5, speeds='1e4,2e4,3e4')
@@ -71,7 +71,7 @@ for mode in 'all', 'split':
 job('flex_rows', 'all', 0, 12, ranks=2, speeds='1,2')
 job('flex_rows', 'all', 100, 12, ranks=1, speeds='1')
 # Equal processors: nothing moves, in 1,000 intervals
-result = job('flex_rows', 'all', 1000, 1000, ranks=3, speeds='2e4', options=('-workshare-flex-interval', '1'))
+result = job('flex_rows', 'all', 1000, 1000, ranks=3, speeds='2e4', options=('-workshare-rows-interval', '1'))
 expect(result, f'moves {counts(result)[1]}', counts(result)[1] == [0, 0, 0])
 
 
@@ -117,7 +117,7 @@ def plans(mode, ranks, rows):
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, 'plans.json')
         result = job('flex_rows', mode, rows, 30, 'ws_flex_iterations', '1', ranks=ranks,
-                     options=('-workshare-flex-interval', '1', '-workshare-flex-th1', '100', '-workshare-report=' + report))
+                     options=('-workshare-rows-interval', '1', '-workshare-rows-cpu-loss', '100', '-workshare-report=' + report))
         made = planned(report)
         expect(result, f'plans, and those in blocked time: {made}', made[0][0] > 3 and len({p[0] for p in made}) == 1)
         if ranks == 3:  # the numbers of more than 16 are reduced, which needs each of them on the way
@@ -220,8 +220,11 @@ result = job('flex_rows', 'unlike', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
 expect(result, 'no error on all ranks', len(re.findall(r'error 1: .*', result.out)) == 3 and 'registered different structures' in result.out)
 result = job('flex_rows', 'gone', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
 expect(result, 'no error on all ranks', len(re.findall(r'error 1: .*', result.out)) == 3 and '*address is NULL (rank 1)' in result.out)
-for options, wanted in ((('-workshare-flex-k', 'long'), "'long' is not auto or a number from 1 to 1000"),
-                        (('-workshare-flex-interval', '0'), "'0' is not auto or a number"), (('-workshare-flex-th1', '101'), "'101' is not a number")):
+result = job('flex_rows', 'constant', 40, 4, ranks=2, options=('-workshare-flex-interval', '2'), env={'WS_FLEX_TH1': '100'})
+for former, now in ('-workshare-flex-interval', '-workshare-rows-interval'), ('WS_FLEX_TH1', 'WS_ROWS_CPU_LOSS'):
+    expect(result, f'{former} is not taken', f'{former} is called {now} now' in result.err)
+for options, wanted in ((('-workshare-rows-patience', 'long'), "'long' is not auto or a number from 1 to 1000"),
+                        (('-workshare-rows-interval', '0'), "'0' is not auto or a number"), (('-workshare-rows-cpu-loss', '101'), "'101' is not a number")):
     result = job('flex_rows', 'all', 10, 1, options=options, code=1)
     expect(result, f'{wanted!r} is not said', wanted in result.err)
 
@@ -261,14 +264,14 @@ def never(moved):
 
 
 for k in 1, 3, 5:  # lines 7 and 8: k intervals in a row
-    loaded(first_at(5 * k), 'load', options=('-workshare-flex-k', str(k)))
+    loaded(first_at(5 * k), 'load', options=('-workshare-rows-patience', str(k)))
 loaded(first_at(10), 'load', 'ws_flex_k', '2')
 # lines 1 to 5 and 9: below TH1 the processor is the process's own, and the imbalance the rows'
-loaded(first_at(5), 'load', options=('-workshare-flex-th1', '99'))
+loaded(first_at(5), 'load', options=('-workshare-rows-cpu-loss', '99'))
 loaded(first_at(5), 'load', 'ws_flex_th1', '99')
 # line 12
-for options, keys in ((('-workshare-flex-th2', '100'), ()), ((), ('ws_flex_th2', '100'))):
-    loaded(never, 'load', *keys, options=('-workshare-flex-k', '1', *options))
+for options, keys in ((('-workshare-rows-imbalance', '100'), ()), ((), ('ws_flex_th2', '100'))):
+    loaded(never, 'load', *keys, options=('-workshare-rows-patience', '1', *options))
 # a burst of two intervals: nothing moves, and it is said why; with k = 1 it does, after one of the two
 loaded(never, 'burst', told='not for bursts of foreign load')
 loaded(first_at(5, 10), 'burst', 'ws_flex_k', '1')
@@ -283,7 +286,7 @@ loaded(bool, 'load', 'ws_flex_k', 'auto', 'ws_flex_interval', 'auto', iterations
 # second 20 ms, and some 20 iterations are left then.
 @repeated
 def gains_nothing():
-    result = job('flex_rows', 'constant', 400, 26, 'ws_flex_iterations', '26', 'ws_flex_interval', '1', ranks=2, options=('-workshare-flex-th1', '100'))
+    result = job('flex_rows', 'constant', 400, 26, 'ws_flex_iterations', '26', 'ws_flex_interval', '1', ranks=2, options=('-workshare-rows-cpu-loss', '100'))
     likely(result, f'moves {counts(result)[1]}, gained {gained(result)} %, or it is not said why rows stay', counts(result)[1] == [1, 1] and
            gained(result) is not None and gained(result) < 50 and 'not as moves before had not gained what was expected' in result.err)
 
@@ -309,7 +312,7 @@ for counts_what, wanted in ('flop', 'floating-point operations'), ('instructions
 # that, with 500 rows; by the counts as they are it would get 418. What others take of a processor counts, too.
 @repeated
 def made_equal():
-    result = run('flex_rows', 'dear', '800', '300', options=('-workshare-flex-interval', '15', '-workshare-flex-th1', '100'),
+    result = run('flex_rows', 'dear', '800', '300', options=('-workshare-rows-interval', '15', '-workshare-rows-cpu-loss', '100'),
                  env={'LD_PRELOAD': counters, 'FAKE_PAPI': 'flop', 'FAKE_PAPI_TIMES': '10'}, ranks=2)
     rows = counts(result)[0]
     likely(result, f'rows {rows}', len(rows) == 2 and 455 < rows[0] < 545)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ws::Partition: std::vectors follow the rows, are resized in place, and errors are exceptions.
+// ws::partition: std::vectors follow the rows, are resized in place, and errors are exceptions.
 #include <workshare/xmpi.hpp>
 
 #include <cstdio>
@@ -11,6 +11,12 @@ struct Cell {
     int row;
     double value;
 };
+
+// Their former names, till the next release.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static_assert(std::is_same_v<ws::Partition, ws::partition> && std::is_same_v<ws::PartitionError, ws::partition_error>);
+#pragma GCC diagnostic pop
 
 static int wrong;
 
@@ -30,7 +36,7 @@ int main(int argc, char** argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     {
-        ws::Partition rows(MPI_COMM_WORLD, 300);
+        ws::partition rows(MPI_COMM_WORLD, 300);
         std::vector<Cell> cells(static_cast<size_t>(rows.count()));
         std::vector<float> matrix(static_cast<size_t>(rows.count()) * 4), next = matrix;
         std::vector<long> starts(1);
@@ -94,7 +100,7 @@ int main(int argc, char** argv)
         bool thrown = false;
         try {
             rows.remove(cells);
-        } catch (const ws::PartitionError& e) {
+        } catch (const ws::partition_error& e) {
             int error_class;
             MPI_Error_class(e.code(), &error_class);
             thrown = error_class == MPI_ERR_ARG && std::strstr(e.what(), "nothing that is registered");
@@ -104,7 +110,7 @@ int main(int argc, char** argv)
             rows.remove(starts);
             rows.add_csr(starts, columns, values);
         }
-        ws::Partition other = std::move(rows), empty_one;
+        ws::partition other = std::move(rows), empty_one;
         check(other.handle() != XMPI_PARTITION_NULL && rows.handle() == XMPI_PARTITION_NULL, "moved from");
     }
     MPI_Finalize();

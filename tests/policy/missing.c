@@ -41,14 +41,14 @@ static int nap(struct ws_task *task)
     return 0;
 }
 
-static ws_tasks *new_pool(void)
+static ws_pool *new_pool(void)
 {
-    ws_tasks *pool;
+    ws_pool *pool;
     int kind;
-    must(ws_tasks_create(MPI_COMM_WORLD, &pool));
-    must(ws_tasks_kind(pool, &(struct ws_task_kind){.name = "nap", .run = nap}, &kind));
+    must(ws_pool_create(MPI_COMM_WORLD, &pool));
+    must(ws_pool_register(pool, &(struct ws_task_kind){.name = "nap", .run = nap}, &kind));
     for (int i = 0; i < 3; i++)
-        must(ws_task_put(pool, kind, NULL, 0, NULL));
+        must(ws_pool_put(pool, kind, NULL, 0, NULL));
     return pool;
 }
 
@@ -83,21 +83,21 @@ int main(int argc, char **argv)
             MPI_Barrier(MPI_COMM_WORLD);
         new_pool();
     } else if (strcmp(what, "run") == 0 || strcmp(what, "slow") == 0 || strcmp(what, "node") == 0) {
-        ws_tasks *pool = new_pool();
-        must(ws_tasks_run(pool));
+        ws_pool *pool = new_pool();
+        must(ws_pool_run(pool));
         if (strcmp(what, "node") == 0 ? rank % 2 : last) {
             if (strcmp(what, "slow"))
                 MPI_Barrier(MPI_COMM_WORLD);
             else
                 usleep(10500000);
         }
-        must(ws_tasks_run(pool));
-        must(ws_tasks_free(&pool));
+        must(ws_pool_run(pool));
+        must(ws_pool_free(&pool));
     } else if (strcmp(what, "free") == 0) {
-        ws_tasks *pool = new_pool();
+        ws_pool *pool = new_pool();
         if (last)
             iterate(1);
-        must(ws_tasks_free(&pool));
+        must(ws_pool_free(&pool));
     } else if (strcmp(what, "iterations") == 0) {
         iterate(last ? 4 : 20);
         return 0;

@@ -32,7 +32,7 @@ expect(result, 'a core is said to have moved', ' -> ' not in result.err)
 # ---- a tool, in each way in which libomp finds one
 @repeated
 def use_tool(way, program, mode, env):
-    result = run(program, *WORK, options=('-workshare-openmp', mode or 'none'), env={**NODE, **env})
+    result = run(program, *WORK, options=('-workshare-openmp', mode or 'off'), env={**NODE, **env})
     tools = [list(map(int, numbers)) for numbers in
              re.findall(r'^tool regions (\d+) ended (\d+) tasks (\d+) threads (\d+) open (-?\d+)$', result.out, re.MULTILINE)]
     if not expect(result, f'a tool {way} tells of each rank: {tools}', len(tools) == 2):

@@ -102,7 +102,7 @@ result = run('loads', 20, 3, env={'LD_LIBRARY_PATH': beside})
 told = words_of(result)
 expect(result, f'unasked: {told}', told and all(t['turns'] == 0 and t['period_s'] == 0 for t in told))
 
-OF_PROBE = '-workshare-openmp=none',  # else mpirun's own libws is loaded first
+OF_PROBE = '-workshare-openmp=off',  # else mpirun's own libws is loaded first
 for threads in 1, 3:
     result, told = job('region_threads', ranks=1, options=OF_PROBE, env={'PROBE_THREADS': str(threads), 'OMP_NUM_THREADS': '2'})
     expect(result, f'other threads than {threads}', result.out == f'{threads} {threads}\n')

@@ -36,7 +36,7 @@ def deal(result):
 
 
 def job(mode, *args, program='processors', options=(), env=NODE, **how):
-    return run(program, *map(str, args), options=('-workshare-openmp', mode or 'none', *options), env=env, **how)
+    return run(program, *map(str, args), options=('-workshare-openmp', mode or 'off', *options), env=env, **how)
 
 
 def reported(program, *args, **how):
@@ -300,7 +300,7 @@ expect(result, 'no word of a program without OpenMP', 'has no effect in rank 0' 
 result = job('balance', 'sleep', 5, 2, 1000, 1000, ranks=4, env={'WS_CORES': '3', 'OMP_NUM_THREADS': '2'})
 expect(result, 'no word of fewer cores than ranks', 'fewer cores than ranks' in result.err)
 expect(result, 'then regions are as without', all((r['told'], r['least'], r['most']) == (2, 2, 2) for r in told(result)[0].values()))
-for options, wanted in ((('-workshare-openmp', 'lent'), "'lent' is not one of none, lend, balance, auto"),
+for options, wanted in ((('-workshare-openmp', 'lent'), "'lent' is not one of off, share, lend, balance, auto"),
                         (('-workshare-openmp-deal', 'paper'), 'has no meaning without -workshare-openmp'),
                         (('-workshare-openmp', 'auto', '-workshare-openmp-deal', 'whol'), "'whol' is not whole or paper")):
     result = run('processors', 'sleep', '1', '1', '1', options=options, code=1)
@@ -309,7 +309,7 @@ for options, wanted in ((('-workshare-openmp', 'lent'), "'lent' is not one of no
 # Not mpirun's to refuse: the processes are given it.
 result = run('processors', 'sleep', '5', '2', '1000', '1000', options=('-genv', 'WS_OPENMP', 'lent'), env=NODE)
 said = [line for line in result.err.splitlines() if 'WS_OPENMP' in line]
-expect(result, f'one line names the mode that there is not: {said}', len(said) == 1 and 'WS_OPENMP=lent is none of none, lend, balance, auto' in said[0] and 'runs as without it' in said[0])
+expect(result, f'one line names the mode that there is not: {said}', len(said) == 1 and 'WS_OPENMP=lent is none of off, share, lend, balance, auto' in said[0] and 'runs as without it' in said[0])
 expect(result, 'with it regions are as without', all((r['told'], r['before'], r['least'], r['most']) == (8, 8, 8, 8) for r in told(result)[0].values()))
 
 result = job('auto', 'sleep', 5, 2, 1000, 1000, program='processors_static')

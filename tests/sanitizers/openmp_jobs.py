@@ -21,10 +21,10 @@ with open(os.path.join(beside, 'suppressions'), 'w') as f:
     f.write('called_from_lib:libgomp.so\ncalled_from_lib:libomp.so\ncalled_from_lib:libarcher.so\n')
 
 
-def job(program, *args, ranks=2, env, code=0, more=(), openmp='auto'):
+def job(program, *args, ranks=2, env, code=0, more=(), openmp='auto', across='0'):
     """mpirun would load the stage's libws first: what its option does is said to each process instead."""
     tells = ('-env', 'OMP_TOOL_LIBRARIES', ARCHER[0], '-env', 'LD_PRELOAD', own) if program.endswith('_clang') else ('-env', 'LD_PRELOAD', f'{own}:{order}')
-    mode = ('-env', 'WS_OPENMP', openmp, *tells, *more)
+    mode = ('-env', 'WS_OPENMP', openmp, '-env', 'WS_ACROSS_JOBS', across, *tells, *more)
     return run(f'thread_{program}', *args, ranks=ranks, env={**ENV, **env}, options=mode, code=code, limit=100)
 
 
@@ -56,9 +56,9 @@ def two_jobs():
     def of_language(of):
         seen = {'WS_IGNORE_JOBS': '0', 'OMP_NUM_THREADS': '4'}
         lender = threading.Thread(target=job, args=(f'processors{of}', 'sleep', 40, 1, 400000, 160000),
-                                  kwargs={'openmp': 'lend,share', 'env': {**seen, 'WS_CORES': '4', 'MPIR_CVAR_NUM_CLIQUES': '2'}})
+                                  kwargs={'openmp': 'lend', 'across': '1', 'env': {**seen, 'WS_CORES': '4', 'MPIR_CVAR_NUM_CLIQUES': '2'}})
         lender.start()
-        result = job(f'leaves{of}', 50, 4, ranks=1, openmp='lend,share', env={**seen, 'WS_CORES': '12'})
+        result = job(f'leaves{of}', 50, 4, ranks=1, openmp='lend', across='1', env={**seen, 'WS_CORES': '12'})
         lender.join()
         likely(result, 'no core of the other job was recalled', re.search(r'[1-9]\d* of other jobs were recalled before the end, and [1-9]', result.err))
     for of in LANGUAGES:

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static int rank, ranks, failures;
-static ws_tasks *pool;
+static ws_pool *pool;
 
 static void expect(int is, const char *what)
 {
@@ -34,7 +34,7 @@ static int refused(int error, int wanted, const char *part)
 static int add_kind(const struct ws_task_kind *kind)
 {
     int number = -1;
-    expect(ws_tasks_kind(pool, kind, &number) == 0, "a kind is taken");
+    expect(ws_pool_register(pool, kind, &number) == 0, "a kind is taken");
     return number;
 }
 
@@ -48,7 +48,7 @@ static int count_one(struct ws_task *task)
 {
     const long one = 1;
     usleep(1000);
-    return ws_task_result(task, &one, sizeof one);
+    return ws_task_set_result(task, &one, sizeof one);
 }
 
 /* ---- errors of calls */
@@ -62,35 +62,35 @@ static int nothing(struct ws_task *task)
 static int give_one(struct ws_task *task)
 {
     const long one = 1;
-    return ws_task_result(task, &one, sizeof one);
+    return ws_task_set_result(task, &one, sizeof one);
 }
 
 /* Pools over what is no group of processes, and a future that another pool is asked for. */
 static void belongs(void)
 {
     const struct ws_task_kind gives = {.name = "gives",.run = give_one,.result = sizeof(long) };
-    ws_tasks *other = NULL;
+    ws_pool *other = NULL;
     uint64_t future = 0;
     const struct ws_task_options wants = {.future = &future };
     long result = 0;
     int number = -1;
     MPI_Comm half, inter;
-    expect(refused(ws_tasks_create(MPI_COMM_NULL, &other), EINVAL, "comm is MPI_COMM_NULL"), "no communicator");
+    expect(refused(ws_pool_create(MPI_COMM_NULL, &other), EINVAL, "comm is MPI_COMM_NULL"), "no communicator");
     if (ranks > 1) {
         MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &half);
         MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank == 0, 3, &inter);
-        expect(refused(ws_tasks_create(inter, &other), EINVAL, "comm is an intercommunicator"), "an intercommunicator");
+        expect(refused(ws_pool_create(inter, &other), EINVAL, "comm is an intercommunicator"), "an intercommunicator");
         MPI_Comm_free(&inter);
         MPI_Comm_free(&half);
     }
-    expect(!other && ws_tasks_create(MPI_COMM_WORLD, &other) == 0, "another pool");
-    expect(ws_tasks_kind(other, &gives, &number) == 0, "its kind");
-    expect(ws_task_put(other, number, NULL, 0, &wants) == 0, "put");
-    expect(ws_tasks_run(other) == 0, "run");
-    expect(refused(ws_tasks_future(pool, future, &result, sizeof result, NULL), EINVAL, "of another pool"),
+    expect(!other && ws_pool_create(MPI_COMM_WORLD, &other) == 0, "another pool");
+    expect(ws_pool_register(other, &gives, &number) == 0, "its kind");
+    expect(ws_pool_put(other, number, NULL, 0, &wants) == 0, "put");
+    expect(ws_pool_run(other) == 0, "run");
+    expect(refused(ws_pool_get_result(pool, future, &result, sizeof result, NULL), EINVAL, "of another pool"),
            "another pool's future");
-    expect(ws_tasks_future(other, future, &result, sizeof result, NULL) == 0 && result == 1, "its own");
-    expect(ws_tasks_free(&other) == 0, "it is freed");
+    expect(ws_pool_get_result(other, future, &result, sizeof result, NULL) == 0 && result == 1, "its own");
+    expect(ws_pool_free(&other) == 0, "it is freed");
 }
 
 static void arguments(void)
@@ -101,39 +101,39 @@ static void arguments(void)
     uint64_t future;
     const struct ws_task_options wants = {.future = &future };
     int number;
-    expect(refused(ws_tasks_kind(pool, &bad, &number), EINVAL, "needs a name and a function"), "no function");
+    expect(refused(ws_pool_register(pool, &bad, &number), EINVAL, "needs a name and a function"), "no function");
     bad.run = nothing;
     bad.combine = add_long;
-    expect(refused(ws_tasks_kind(pool, &bad, &number), EINVAL, "combine without a result"), "no result");
+    expect(refused(ws_pool_register(pool, &bad, &number), EINVAL, "combine without a result"), "no result");
     bad.combine = NULL;
     bad.release = (void (*)(void *, size_t)) abort;
-    expect(refused(ws_tasks_kind(pool, &bad, &number), EINVAL, "must be given together"), "some of four");
+    expect(refused(ws_pool_register(pool, &bad, &number), EINVAL, "must be given together"), "some of four");
     number = add_kind(&good);
-    expect(refused(ws_task_put(pool, 7, NULL, 0, NULL), EINVAL, "kind 7, but 1 are registered"), "an unknown kind");
-    expect(refused(ws_task_put(pool, -1, NULL, 0, NULL), EINVAL, "kind -1"), "a negative kind");
-    expect(refused(ws_task_put(pool, number, NULL, 5, NULL), EINVAL, "5 bytes of data at NULL"), "no data");
-    expect(refused(ws_task_put(pool, number, NULL, 0, &high), EINVAL, "priority 8"), "a priority");
-    expect(refused(ws_task_put(pool, number, NULL, 0, &dirty), EINVAL, "reserved"), "reserved fields");
-    expect(refused(ws_task_put(pool, number, NULL, 0, &wants), EINVAL, "have no result"), "a future");
-    expect(refused(ws_tasks_future(pool, 99, NULL, 0, NULL), EINVAL, "no such future"), "a future that is not");
-    expect(refused(ws_tasks_reduced(pool, number, NULL, 0), EINVAL, "combines nothing"), "nothing is combined");
-    expect(refused(ws_tasks_counts(pool, NULL), EINVAL, "nowhere to store"), "no counts");
+    expect(refused(ws_pool_put(pool, 7, NULL, 0, NULL), EINVAL, "kind 7, but 1 are registered"), "an unknown kind");
+    expect(refused(ws_pool_put(pool, -1, NULL, 0, NULL), EINVAL, "kind -1"), "a negative kind");
+    expect(refused(ws_pool_put(pool, number, NULL, 5, NULL), EINVAL, "5 bytes of data at NULL"), "no data");
+    expect(refused(ws_pool_put(pool, number, NULL, 0, &high), EINVAL, "priority 8"), "a priority");
+    expect(refused(ws_pool_put(pool, number, NULL, 0, &dirty), EINVAL, "reserved"), "reserved fields");
+    expect(refused(ws_pool_put(pool, number, NULL, 0, &wants), EINVAL, "have no result"), "a future");
+    expect(refused(ws_pool_get_result(pool, 99, NULL, 0, NULL), EINVAL, "no such future"), "a future that is not");
+    expect(refused(ws_pool_get_total(pool, number, NULL, 0), EINVAL, "combines nothing"), "nothing is combined");
+    expect(refused(ws_pool_get_counts(pool, NULL), EINVAL, "nowhere to store"), "no counts");
     belongs();
-    expect(ws_tasks_run(pool) == 0, "an empty pool runs");
+    expect(ws_pool_run(pool) == 0, "an empty pool runs");
 }
 
 static void after_the_end(void)
 {
-    ws_tasks *old = pool;
+    ws_pool *old = pool;
     const struct ws_task_kind good = {.name = "good", .run = nothing };
     const int number = add_kind(&good);
-    expect(ws_tasks_run(pool) == 0, "it runs");
-    expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "a task for the next run");
-    expect(ws_tasks_run(pool) == 0, "it runs again");
-    expect(ws_tasks_free(&pool) == 0 && !pool, "it is freed");
-    expect(refused(ws_task_put(old, number, NULL, 0, NULL), EINVAL, "the pool was freed"), "a put after the end");
-    expect(refused(ws_tasks_run(old), EINVAL, "the pool was freed"), "a run after the end");
-    expect(refused(ws_tasks_free(&pool), EINVAL, "NULL"), "a second free");
+    expect(ws_pool_run(pool) == 0, "it runs");
+    expect(ws_pool_put(pool, number, NULL, 0, NULL) == 0, "a task for the next run");
+    expect(ws_pool_run(pool) == 0, "it runs again");
+    expect(ws_pool_free(&pool) == 0 && !pool, "it is freed");
+    expect(refused(ws_pool_put(old, number, NULL, 0, NULL), EINVAL, "the pool was freed"), "a put after the end");
+    expect(refused(ws_pool_run(old), EINVAL, "the pool was freed"), "a run after the end");
+    expect(refused(ws_pool_free(&pool), EINVAL, "NULL"), "a second free");
 }
 
 static void late(void)
@@ -141,10 +141,10 @@ static void late(void)
     const struct ws_task_kind good = {.name = "good", .run = nothing };
     const int number = add_kind(&good);
     for (int i = 0; i < 100; i++)
-        expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
-    expect(ws_tasks_run(pool) == 0, "it runs");
+        expect(ws_pool_put(pool, number, NULL, 0, NULL) == 0, "put");
+    expect(ws_pool_run(pool) == 0, "it runs");
     MPI_Finalize();
-    expect(refused(ws_tasks_free(&pool), EINVAL, "MPI is finalized"), "a free after MPI_Finalize");
+    expect(refused(ws_pool_free(&pool), EINVAL, "MPI is finalized"), "a free after MPI_Finalize");
     if (rank == 0)
         puts("right");
     exit(0);
@@ -157,20 +157,20 @@ static void kinds_differ(void)
     int number = add_kind(&same);
     /* After a run others are known to have nothing: no task may go to them before all have agreed. */
     for (int i = 0; rank == 0 && i < 1000; i++)
-        expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
-    expect(ws_tasks_run(pool) == 0, "with the same kinds it runs");
-    struct ws_task_counts counts;
-    expect(ws_tasks_counts(pool, &counts) == 0, "counts");
-    expect(ws_tasks_counts(pool, NULL) == EINVAL, "counts at NULL");
+        expect(ws_pool_put(pool, number, NULL, 0, NULL) == 0, "put");
+    expect(ws_pool_run(pool) == 0, "with the same kinds it runs");
+    struct ws_pool_counts counts;
+    expect(ws_pool_get_counts(pool, &counts) == 0, "counts");
+    expect(ws_pool_get_counts(pool, NULL) == EINVAL, "counts at NULL");
     const uint64_t moved = counts.moved_in, ran_before = counts.run;
     add_kind(rank == ranks - 1 ? &b : &a);
     number = add_kind(rank == ranks - 1 ? &a : &b);
     for (int i = 0; rank == 0 && i < 1000; i++)
-        expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
+        expect(ws_pool_put(pool, number, NULL, 0, NULL) == 0, "put");
     char text[64];
     snprintf(text, sizeof text, "registered on rank %d differ", ranks - 1);
-    expect(refused(ws_tasks_run(pool), EINVAL, text), "kinds that differ");
-    expect(ws_tasks_counts(pool, &counts) == 0 && counts.moved_in == moved && counts.run == ran_before,
+    expect(refused(ws_pool_run(pool), EINVAL, text), "kinds that differ");
+    expect(ws_pool_get_counts(pool, &counts) == 0 && counts.moved_in == moved && counts.run == ran_before,
            "nothing of them runs or moves");
 }
 
@@ -191,18 +191,18 @@ static void fails(void)
     const int number = add_kind(&kind);
     int all;
     for (int i = 0; rank == 0 && i < 200; i++)
-        expect(ws_task_put(pool, number, &i, sizeof i, NULL) == 0, "put");
-    expect(refused(ws_tasks_run(pool), ECANCELED, "a task of kind 'fragile' failed with 42"),
+        expect(ws_pool_put(pool, number, &i, sizeof i, NULL) == 0, "put");
+    expect(refused(ws_pool_run(pool), ECANCELED, "a task of kind 'fragile' failed with 42"),
            "the failure is told on all ranks");
     MPI_Allreduce(&ran, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     expect(all == 200, "the others ran all the same");
-    expect(ws_tasks_run(pool) == 0, "the next run is not concerned");
+    expect(ws_pool_run(pool) == 0, "the next run is not concerned");
 }
 
 static int too_much(struct ws_task *task)
 {
     const char result[9] = { 0 };
-    return ws_task_result(task, result, sizeof result) == EMSGSIZE ? 0 : 1;
+    return ws_task_set_result(task, result, sizeof result) == EMSGSIZE ? 0 : 1;
 }
 
 static void overflow(void)
@@ -212,9 +212,10 @@ static void overflow(void)
     uint64_t future = 0;
     const struct ws_task_options options = {.future = &future };
     char result[8];
-    expect(ws_task_put(pool, number, NULL, 0, &options) == 0, "put");
-    expect(refused(ws_tasks_run(pool), ECANCELED, "more bytes than its kind says"), "a result that is too large");
-    expect(refused(ws_tasks_future(pool, future, result, sizeof result, NULL), ECANCELED, "failed"), "and its future");
+    expect(ws_pool_put(pool, number, NULL, 0, &options) == 0, "put");
+    expect(refused(ws_pool_run(pool), ECANCELED, "more bytes than its kind says"), "a result that is too large");
+    expect(refused(ws_pool_get_result(pool, future, result, sizeof result, NULL), ECANCELED, "failed"),
+           "and its future");
 }
 
 /* ---- data that is not flat */
@@ -273,7 +274,7 @@ static int list_sum(struct ws_task *task)
     for (const struct list *l = task->data; l; l = l->next)
         sum += l->value;
     usleep(1000);
-    return ws_task_result(task, &sum, sizeof sum);
+    return ws_task_set_result(task, &sum, sizeof sum);
 }
 
 static void lists(void)
@@ -281,7 +282,7 @@ static void lists(void)
     const struct ws_task_kind kind = {.name = "lists", .run = list_sum, .result = sizeof(long), .combine = add_long,
         .packed = list_bytes, .pack = list_pack, .unpack = list_unpack, .release = list_release };
     const int number = add_kind(&kind);
-    struct ws_task_counts counts;
+    struct ws_pool_counts counts;
     long all = 0, moved, sum, wanted = 0;
     for (long i = 0; i < 400; i++) {
         struct list *first = NULL;
@@ -293,17 +294,17 @@ static void lists(void)
             first = l;
         }
         if (rank == 0)
-            expect(ws_task_put(pool, number, first, 0, NULL) == 0, "put");
+            expect(ws_pool_put(pool, number, first, 0, NULL) == 0, "put");
         else
             list_release(first, 0);
     }
     released = 0;
     if (packed_wrong) {
-        expect(refused(ws_tasks_run(pool), ECANCELED, "packed more bytes than it had said"), "an overflow is found");
+        expect(refused(ws_pool_run(pool), ECANCELED, "packed more bytes than it had said"), "an overflow is found");
     } else
-        expect(ws_tasks_run(pool) == 0, "run");
-    expect(ws_tasks_reduced(pool, number, &all, sizeof all) == 0 && all == wanted, "the sum of all lists");
-    expect(ws_tasks_counts(pool, &counts) == 0, "counts");
+        expect(ws_pool_run(pool) == 0, "run");
+    expect(ws_pool_get_total(pool, number, &all, sizeof all) == 0 && all == wanted, "the sum of all lists");
+    expect(ws_pool_get_counts(pool, &counts) == 0, "counts");
     long mine = (long) counts.moved_out;
     MPI_Allreduce(&mine, &moved, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(&released, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
@@ -324,7 +325,7 @@ static int check_large(struct ws_task *task)
         wrong += p[i] != (unsigned char) (p[0] + i / 4093);
     usleep(20000);
     const long result[2] = { 1, wrong };
-    return ws_task_result(task, result, sizeof result);
+    return ws_task_set_result(task, result, sizeof result);
 }
 
 static void add_two(void *into, const void *from, void *context)
@@ -339,17 +340,17 @@ static void many_large(int tasks)
         .name = "large", .run = check_large, .result = 2 * sizeof(long), .combine = add_two};
     const int number = add_kind(&kind);
     const struct ws_task_options takes = {.takes = 1 };
-    struct ws_task_counts counts;
+    struct ws_pool_counts counts;
     long all[2] = { 0, 0 };
     for (int i = 0; rank == 0 && i < tasks; i++) {
         unsigned char *data = malloc(large);
         for (size_t at = 0; at < large; at += 4093)
             data[at] = (unsigned char) (i + (int) (at / 4093));
-        expect(ws_task_put(pool, number, data, large, &takes) == 0, "put");
+        expect(ws_pool_put(pool, number, data, large, &takes) == 0, "put");
     }
-    expect(ws_tasks_run(pool) == 0, "run");
-    expect(ws_tasks_reduced(pool, number, all, sizeof all) == 0 && all[0] == tasks && all[1] == 0, "all came whole");
-    expect(ws_tasks_counts(pool, &counts) == 0, "counts");
+    expect(ws_pool_run(pool) == 0, "run");
+    expect(ws_pool_get_total(pool, number, all, sizeof all) == 0 && all[0] == tasks && all[1] == 0, "all came whole");
+    expect(ws_pool_get_counts(pool, &counts) == 0, "counts");
     printf("rank %d: in %lu MB, out %lu MB, no room %lu\n", rank, (unsigned long) (counts.bytes_in >> 20),
            (unsigned long) (counts.bytes_out >> 20), (unsigned long) counts.kept_room);
 }
@@ -373,7 +374,7 @@ static int loops(struct ws_task *task)
         const int from = rank;
         MPI_Send(&from, 1, MPI_INT, ranks - 1, 5, MPI_COMM_WORLD);
     }
-    return error ? error : ws_task_result(task, &one, sizeof one);
+    return error ? error : ws_task_set_result(task, &one, sizeof one);
 }
 
 static void with_mpi(void)
@@ -384,11 +385,11 @@ static void with_mpi(void)
     int from;
     if (rank == 0)
         for (int i = 0; i < 20; i++)
-            expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
-    expect(ws_tasks_run(pool) == 0, "run");
+            expect(ws_pool_put(pool, number, NULL, 0, NULL) == 0, "put");
+    expect(ws_pool_run(pool) == 0, "run");
     for (int i = 0; i < 20 && ranks > 1 && rank == ranks - 1; i++)
         MPI_Recv(&from, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    expect(ws_tasks_reduced(pool, number, &all, sizeof all) == 0 && all == 20, "all ran");
+    expect(ws_pool_get_total(pool, number, &all, sizeof all) == 0 && all == 20, "all ran");
     for (int i = 0; i < 1000; i++)
         sum += halves[i];
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
@@ -412,9 +413,9 @@ static void priorities(void)
     for (int i = 0; i < 10; i++) {
         const int value = (i * 7) % 10;
         const struct ws_task_options options = {.priority = value - 5,.pinned = 1 };
-        expect(ws_task_put(pool, number, &value, sizeof value, &options) == 0, "put");
+        expect(ws_pool_put(pool, number, &value, sizeof value, &options) == 0, "put");
     }
-    expect(ws_tasks_run(pool) == 0, "run");
+    expect(ws_pool_run(pool) == 0, "run");
     for (int i = 0; i < 10; i++)
         expect(order[i] == 9 - i, "high priorities come first");
 }
@@ -437,7 +438,7 @@ static int adds_kinds(struct ws_task *task)
     for (int i = 0; i < 100; i++)
         number = add_kind(&kind);
     for (int i = 0; i < 300; i++)
-        expect(ws_task_put(task->pool, number, NULL, 0, NULL) == 0, "a task of a new kind is put");
+        expect(ws_pool_put(task->pool, number, NULL, 0, NULL) == 0, "a task of a new kind is put");
     return 0;
 }
 
@@ -445,8 +446,8 @@ static void new_kinds(void)
 {
     const struct ws_task_kind kind = {.name = "adds kinds",.run = adds_kinds };
     const int number = add_kind(&kind);
-    expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
-    expect(ws_tasks_run(pool) == 0, "run");
+    expect(ws_pool_put(pool, number, NULL, 0, NULL) == 0, "put");
+    expect(ws_pool_run(pool) == 0, "run");
     expect(ran_of_new == 300, "tasks of a new kind run once each");
 }
 
@@ -462,7 +463,7 @@ static int count_of_thread(struct ws_task *task)
     __sync_fetch_and_add(&ran_of_thread, 1);
     for (volatile int i = 0; i < 200; i++);
     for (int i = 0; more > 0 && i < 2; i++)
-        if (ws_task_put(task->pool, of_thread, &more, sizeof more, NULL))
+        if (ws_pool_put(task->pool, of_thread, &more, sizeof more, NULL))
             return 1;
     return 0;
 }
@@ -480,7 +481,7 @@ static void *put_on(void *unused)
     const int depth = 2;                        /* three tasks come of each */
     while (!putting_ends) {
         for (int i = 0; i < 20; i++, put_by_thread += 3)
-            if (ws_task_put(pool, of_thread, &depth, sizeof depth, NULL))
+            if (ws_pool_put(pool, of_thread, &depth, sizeof depth, NULL))
                 abort();
         usleep(500);
     }
@@ -498,16 +499,16 @@ static void threads_put(int runs)
     expect(pthread_create(&thread, NULL, put_on, NULL) == 0, "a thread");
     for (int r = 0; r < runs; r++) {
         for (int i = 0; rank == r % ranks && i < 50; i++)
-            expect(ws_task_put(pool, of_run, NULL, 0, NULL) == 0, "put");
+            expect(ws_pool_put(pool, of_run, NULL, 0, NULL) == 0, "put");
         put += 50;
-        expect(ws_tasks_run(pool) == 0, "run");
+        expect(ws_pool_run(pool) == 0, "run");
         MPI_Allreduce(&ran_of_run, all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
         wrong += all[0] != put;
     }
     expect(wrong == 0, "a run ends when what was put before it has run");
     putting_ends = 1;
     pthread_join(thread, NULL);
-    expect(ws_tasks_run(pool) == 0, "run");     /* nobody else puts any more: this one has all that is left */
+    expect(ws_pool_run(pool) == 0, "run");     /* nobody else puts any more: this one has all that is left */
     mine[0] = put_by_thread;
     mine[1] = ran_of_thread;
     MPI_Allreduce(mine, all, 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
@@ -525,9 +526,9 @@ static void sleepers(int tasks)
     const int number = add_kind(&kind);
     long all = 0;
     for (int i = 0; i < tasks; i++)
-        expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
-    expect(ws_tasks_run(pool) == 0, "run");
-    expect(ws_tasks_reduced(pool, number, &all, sizeof all) == 0 && all == (long) tasks * ranks, "all ran");
+        expect(ws_pool_put(pool, number, NULL, 0, NULL) == 0, "put");
+    expect(ws_pool_run(pool) == 0, "run");
+    expect(ws_pool_get_total(pool, number, &all, sizeof all) == 0 && all == (long) tasks * ranks, "all ran");
 }
 
 /* Rank 0, where the scheduler is, waits in a task for a message, and what rank 1 has is to go to rank 3. */
@@ -548,15 +549,15 @@ static void scheduler_waits(void)
         .name = "sleepers", .run = count_one, .result = sizeof(long), .combine = add_long};
     const struct ws_task_options here = {.pinned = 1 };
     const int waiting = add_kind(&waits), sleeping = add_kind(&sleeps);
-    struct ws_task_counts counts;
+    struct ws_pool_counts counts;
     long all = 0;
     if (rank % 2 == 0)
-        expect(ws_task_put(pool, waiting, NULL, 0, &here) == 0, "put");
+        expect(ws_pool_put(pool, waiting, NULL, 0, &here) == 0, "put");
     for (int i = 0; rank == 1 && i < 600; i++)
-        expect(ws_task_put(pool, sleeping, NULL, 0, NULL) == 0, "put");
-    expect(ws_tasks_run(pool) == 0, "run");
-    expect(ws_tasks_reduced(pool, sleeping, &all, sizeof all) == 0 && all == 600, "all ran");
-    expect(ws_tasks_counts(pool, &counts) == 0, "counts");
+        expect(ws_pool_put(pool, sleeping, NULL, 0, NULL) == 0, "put");
+    expect(ws_pool_run(pool) == 0, "run");
+    expect(ws_pool_get_total(pool, sleeping, &all, sizeof all) == 0 && all == 600, "all ran");
+    expect(ws_pool_get_counts(pool, &counts) == 0, "counts");
     expect(rank != 3 || counts.moved_in > 100, "rank 3 has got tasks");
 }
 
@@ -573,9 +574,9 @@ static void idle(unsigned seconds)
     const int number = add_kind(&kind);
     struct timespec before, after;
     if (rank == 0)
-        expect(ws_task_put(pool, number, &seconds, sizeof seconds, NULL) == 0, "put");
+        expect(ws_pool_put(pool, number, &seconds, sizeof seconds, NULL) == 0, "put");
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
-    expect(ws_tasks_run(pool) == 0, "run");
+    expect(ws_pool_run(pool) == 0, "run");
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
     const double used = (double) (after.tv_sec - before.tv_sec) + 1e-9 * (double) (after.tv_nsec - before.tv_nsec);
     printf("rank %d used %.4f s of %u s\n", rank, used, seconds);
@@ -589,7 +590,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    expect(ws_tasks_create(MPI_COMM_WORLD, &pool) == 0, "a pool is made");
+    expect(ws_pool_create(MPI_COMM_WORLD, &pool) == 0, "a pool is made");
     if (strcmp(which, "arguments") == 0)
         arguments();
     else if (strcmp(which, "after_the_end") == 0)
@@ -627,7 +628,7 @@ int main(int argc, char **argv)
     else
         expect(0, "there is such a case");
     if (pool)
-        expect(ws_tasks_free(&pool) == 0, "it is freed");
+        expect(ws_pool_free(&pool) == 0, "it is freed");
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0 && !failures)
         printf("right\n");

@@ -59,7 +59,7 @@ static void must(int error, const char *what)
     }
 }
 
-static void put(ws_tasks *pool, int kind, uint64_t lo, uint64_t hi)
+static void put(ws_pool *pool, int kind, uint64_t lo, uint64_t hi)
 {
     char room[40064];
     struct range *r = (struct range *) room;
@@ -71,7 +71,7 @@ static void put(ws_tasks *pool, int kind, uint64_t lo, uint64_t hi)
     r->hi = hi;
     r->pinned = options.pinned ? rank : -1;
     memset(r->more, (int) (lo & 127), bytes - sizeof *r);
-    must(ws_task_put(pool, kind, r, bytes, &options), "put");
+    must(ws_pool_put(pool, kind, r, bytes, &options), "put");
 }
 
 static int run(struct ws_task *task)
@@ -92,13 +92,13 @@ static int run(struct ws_task *task)
         usleep((useconds_t) (1e6 * sleep_s));
     for (const double end = now() + spin_s; spin_s > 0 && now() < end;)
         ;
-    return ws_task_result(task, &mine, sizeof mine);
+    return ws_task_set_result(task, &mine, sizeof mine);
 }
 
 static int square(struct ws_task *task)
 {
     const uint64_t n = *(uint64_t *) task->data, result = n * n;
-    return ws_task_result(task, &result, sizeof result);
+    return ws_task_set_result(task, &result, sizeof result);
 }
 
 int main(int argc, char **argv)
@@ -109,18 +109,18 @@ int main(int argc, char **argv)
     const struct ws_task_kind squares = {.name = "square", .run = square, .result = sizeof(uint64_t) };
     struct sums all, wanted = { 0, 0, 0, 0 };
     uint64_t futures[100];
-    struct ws_task_counts counts;
+    struct ws_pool_counts counts;
     unsigned long long mine[4], sum[4];
-    ws_tasks *pool;
+    ws_pool *pool;
     int number, number_2, failed = 0;
     spin_s = argc > 2 ? 1e-6 * atof(argv[2]) : 0;
     sleep_s = argc > 3 ? 1e-6 * atof(argv[3]) : 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    must(ws_tasks_create(MPI_COMM_WORLD, &pool), "create");
-    must(ws_tasks_kind(pool, &kind, &number), "kind");
-    must(ws_tasks_kind(pool, &squares, &number_2), "kind");
+    must(ws_pool_create(MPI_COMM_WORLD, &pool), "create");
+    must(ws_pool_register(pool, &kind, &number), "kind");
+    must(ws_pool_register(pool, &squares, &number_2), "kind");
     for (int turn = 0; turn < turns; turn++) {  /* a pool runs more than once */
         const int who = everywhere ? rank : 0;
         const double began = now();
@@ -128,10 +128,10 @@ int main(int argc, char **argv)
             put(pool, number, tasks * (uint64_t) who, tasks * (uint64_t) (who + 1));
         for (uint64_t i = 0; i < 100; i++) {
             const struct ws_task_options options = {.future = &futures[i] };
-            must(ws_task_put(pool, number_2, &i, sizeof i, &options), "put with a future");
+            must(ws_pool_put(pool, number_2, &i, sizeof i, &options), "put with a future");
         }
-        must(ws_tasks_run(pool), "run");
-        must(ws_tasks_reduced(pool, number, &all, sizeof all), "reduced");
+        must(ws_pool_run(pool), "run");
+        must(ws_pool_get_total(pool, number, &all, sizeof all), "reduced");
         wanted.count = tasks * (uint64_t) (everywhere ? ranks : 1);
         wanted.sum = wanted.squares = 0;
         for (uint64_t i = 0; i < wanted.count; i++) {
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         for (uint64_t i = 0; i < 100; i++) {
             uint64_t result = 0;
             size_t bytes = 0;
-            must(ws_tasks_future(pool, futures[i], &result, sizeof result, &bytes), "future");
+            must(ws_pool_get_result(pool, futures[i], &result, sizeof result, &bytes), "future");
             failed += result != i * i || bytes != sizeof result;
         }
         failed += memcmp(&all, &wanted, sizeof all) != 0;
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
         if (rank == 0)
             printf("turn %d: %.6f s\n", turn, now() - began);
     }
-    must(ws_tasks_counts(pool, &counts), "counts");
+    must(ws_pool_get_counts(pool, &counts), "counts");
     mine[0] = counts.put, mine[1] = counts.run, mine[2] = counts.moved_out, mine[3] = counts.moved_in;
     MPI_Reduce(mine, sum, 4, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     printf("rank %d: run %" PRIu64 " out %" PRIu64 " in %" PRIu64 " letters %" PRIu64 " worth %" PRIu64 " room %" PRIu64
@@ -162,7 +162,7 @@ int main(int argc, char **argv)
         failed += sum[0] != sum[1] || sum[2] != sum[3];
         printf("%s: put %llu run %llu out %llu in %llu\n", failed ? "WRONG" : "right", sum[0], sum[1], sum[2], sum[3]);
     }
-    must(ws_tasks_free(&pool), "free");
+    must(ws_pool_free(&pool), "free");
     MPI_Finalize();
     return failed != 0;
 }

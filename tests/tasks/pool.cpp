@@ -25,15 +25,15 @@ static int escape(ws_task*) { throw std::runtime_error("nobody catches this"); }
 // processes that end at once come mixed.
 static void let_escape()
 {
-    ws_tasks* pool;
+    ws_pool* pool;
     ws_task_kind kind = {};
     int number;
     kind.name = "escapes";
     kind.run = escape;
-    expect(!ws_tasks_create(MPI_COMM_WORLD, &pool) && !ws_tasks_kind(pool, &kind, &number) &&
-               (rank > 0 || !ws_task_put(pool, number, nullptr, 0, nullptr)),
+    expect(!ws_pool_create(MPI_COMM_WORLD, &pool) && !ws_pool_register(pool, &kind, &number) &&
+               (rank > 0 || !ws_pool_put(pool, number, nullptr, 0, nullptr)),
            "a pool with a task");
-    (void) !ws_tasks_run(pool);
+    (void) !ws_pool_run(pool);
     expect(false, "the job has ended");
 }
 
@@ -165,7 +165,7 @@ int main(int argc, char** argv)
                    "a kind of no pool");
         }
         pool.run();
-        const ws_task_counts counts = pool.counts();
+        const ws_pool_counts counts = pool.counts();
         std::printf("rank %d: run %lu, moved in %lu\n", rank, counts.run, counts.moved_in);
     }
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

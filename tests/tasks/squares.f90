@@ -23,42 +23,42 @@ module tasks
     end type
 
     interface
-        integer(c_int) function ws_tasks_create(comm, pool) bind(C)     ! MPICH's handles are the same in C and in Fortran
+        integer(c_int) function ws_pool_create(comm, pool) bind(C)     ! MPICH's handles are the same in C and in Fortran
             import
             integer(c_int), value :: comm
             type(c_ptr), intent(out) :: pool
         end function
-        integer(c_int) function ws_tasks_kind(pool, description, number) bind(C, name='ws_tasks_kind')
+        integer(c_int) function ws_pool_register(pool, description, number) bind(C, name='ws_pool_register')
             import
             type(c_ptr), value :: pool
             type(ws_task_kind), intent(in) :: description
             integer(c_int), intent(out) :: number
         end function
-        integer(c_int) function ws_task_put(pool, number, data, bytes, options) bind(C)
+        integer(c_int) function ws_pool_put(pool, number, data, bytes, options) bind(C)
             import
             type(c_ptr), value :: pool, options
             integer(c_int), value :: number
             integer(c_int64_t), intent(in) :: data
             integer(c_size_t), value :: bytes
         end function
-        integer(c_int) function ws_task_result(task, result, bytes) bind(C)
+        integer(c_int) function ws_task_set_result(task, result, bytes) bind(C)
             import
             type(ws_task), intent(in) :: task
             integer(c_int64_t), intent(in) :: result
             integer(c_size_t), value :: bytes
         end function
-        integer(c_int) function ws_tasks_run(pool) bind(C)
+        integer(c_int) function ws_pool_run(pool) bind(C)
             import
             type(c_ptr), value :: pool
         end function
-        integer(c_int) function ws_tasks_reduced(pool, number, result, bytes) bind(C)
+        integer(c_int) function ws_pool_get_total(pool, number, result, bytes) bind(C)
             import
             type(c_ptr), value :: pool
             integer(c_int), value :: number
             integer(c_int64_t), intent(out) :: result
             integer(c_size_t), value :: bytes
         end function
-        integer(c_int) function ws_tasks_free(pool) bind(C)
+        integer(c_int) function ws_pool_free(pool) bind(C)
             import
             type(c_ptr), intent(inout) :: pool
         end function
@@ -72,7 +72,7 @@ contains
         type(ws_task), intent(in) :: task
         integer(c_int64_t), pointer :: n
         call c_f_pointer(task%data, n)
-        square = ws_task_result(task, n * n, 8_c_size_t)
+        square = ws_task_set_result(task, n * n, 8_c_size_t)
     end function
     subroutine add(into, from, context) bind(C)
         integer(c_int64_t), intent(inout) :: into
@@ -96,20 +96,20 @@ program squares
     call ws_uses(2)     ! as the C header does: tasks may call MPI
     call MPI_Init(error)
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
-    errors = ws_tasks_create(MPI_COMM_WORLD, pool)
+    errors = ws_pool_create(MPI_COMM_WORLD, pool)
     description%name = c_loc(name)
     description%run = c_funloc(square)
     description%result = 8
     description%combine = c_funloc(add)
-    errors = errors + ws_tasks_kind(pool, description, number)
+    errors = errors + ws_pool_register(pool, description, number)
     if (rank == 0) then
         do i = 1, 1000
-            errors = errors + ws_task_put(pool, number, i, 8_c_size_t, c_null_ptr)
+            errors = errors + ws_pool_put(pool, number, i, 8_c_size_t, c_null_ptr)
         end do
     end if
-    errors = errors + ws_tasks_run(pool)
-    errors = errors + ws_tasks_reduced(pool, number, total, 8_c_size_t)
-    errors = errors + ws_tasks_free(pool)
+    errors = errors + ws_pool_run(pool)
+    errors = errors + ws_pool_get_total(pool, number, total, 8_c_size_t)
+    errors = errors + ws_pool_free(pool)
     if (errors /= 0 .or. total /= 333833500_c_int64_t) error stop 'squares: wrong'
     if (rank == 0) print '(A)', 'right'
     call MPI_Finalize(error)

@@ -110,13 +110,16 @@ def cases():
         result = job('tasks_cases', 'late', ranks=ranks, nodes=nodes, workshare=workshare)
         expect_lines(result, result.out, '^right$')
         lines = [line for line in result.err.splitlines() if not re.match('workshare: [0-9]+ ranks? on', line)]
-        wanted = ['workshare: error: a pool of tasks is freed after MPI_Finalize (ws_tasks_free); free it, or end its ws::task_pool, before']
+        wanted = ['workshare: error: a pool of tasks is freed after MPI_Finalize (ws_pool_free); free it, or end its ws::task_pool, before']
         if workshare:
-            wanted.insert(0, f'workshare: pools of tasks were not freed (ws_tasks_free): {ranks}, of all ranks')
+            wanted.insert(0, f'workshare: pools of tasks were not freed (ws_pool_free): {ranks}, of all ranks')
         expect(result, f'other lines than these: {wanted}', lines == wanted)
     large(4, out=r'rank 1: in [1-9]\d* MB')
     result = job('tasks_cases', 'unfreed', ranks=2, nodes=2)
-    expect_lines(result, result.err, r'pools of tasks were not freed \(ws_tasks_free\): 2, of all ranks')
+    expect_lines(result, result.err, r'pools of tasks were not freed \(ws_pool_free\): 2, of all ranks')
+    for nodes in 1, 2:
+        result = job('tasks_former', ranks=2, nodes=nodes)
+        expect_lines(result, result.out, '^right$')
     # A rank takes no more than it has room for; what does not move still runs.
     large(4, out=r'rank 0: .* no room [1-9]', right='rank 1: in 0 MB', env={'WS_TASKS_MEMORY': '3'})
     large(4, 30, out=r'rank 0: .* no room [1-9](.|\n)*rank 1: in [1-9]\d* MB|rank 1: in [1-9]\d* MB(.|\n)*rank 0: .* no room [1-9]', env={'WS_TASKS_MEMORY': '9'})

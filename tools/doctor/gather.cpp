@@ -91,7 +91,7 @@ int why_inactive()
     // The user's WS_ variables are meant for the program, and a finding may be that one is wrong: here they must not
     // end MPI_Init.
     for (const auto& [name, value] : own.machine.environment)
-        if (name.compare(0, 3, "WS_") == 0 && name != "WS_ENABLE")
+        if ((name.compare(0, 3, "WS_") == 0 && name != "WS_ENABLE") || name.compare(0, 9, "WORKSHARE") == 0)
             unsetenv(name.c_str());
     setenv("WS_QUIET", "1", 1);
     void* mpi = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);

@@ -9,6 +9,17 @@ namespace doctor::check {
 
 // ---- the environment
 
+namespace {
+
+// Any value of WS_ENABLE but 1 means off.
+bool is_turned_on(const Machine& m)
+{
+    const auto found = m.environment.find("WS_ENABLE");
+    return found != m.environment.end() && found->second == "1";
+}
+
+} // namespace
+
 void options(const Job& job, Findings& out)
 {
     for (const Machine& m : job.machines)
@@ -60,11 +71,11 @@ void contradictions(const Job& job, Findings& out)
                                " on " + plural(double(nodes(job)[0].cores().size()), "core"),
                            "workers are for spare cores, and there are none",
                            mpirun(job, "") + "     # without -workshare-workers; and unset WS_WORKERS");
-    if (!job.planned && !has("WS_ENABLE") && (has("WS_REPORT") || has("WS_TRACE") || has("WS_STATS_FILE")))
+    if (!job.planned && !is_turned_on(m) && (has("WS_REPORT") || has("WS_TRACE") || has("WS_STATS_FILE")))
         return out.note("WS_ variables without -workshare", "nothing is counted, so nothing is written",
                         mpirun(job, ""));
-    if (has("WS_ENABLE") && job.planned)
-        return out.note("WS_ENABLE is set in the environment",
+    if (is_turned_on(m) && job.planned)
+        return out.note("WS_ENABLE=1 is set in the environment",
                         "jobs that are started from here are shared, also without -workshare", "unset WS_ENABLE");
     if (on("WS_QUIET") && on("WS_REPORT"))
         return out.note("WS_QUIET=1 and WS_REPORT=1", "the report is printed, the verdict above it is not",
@@ -75,10 +86,9 @@ void contradictions(const Job& job, Findings& out)
 void enabled(const Job& job, Findings& out)
 {
     const Machine& m = job.machines[0];
-    const auto known = m.environment.find("WS_ENABLE");
     if (job.planned)
         out.skip("no job yet");
-    else if (known == m.environment.end() || known->second != "1")
+    else if (!is_turned_on(m))
         out.warning("the job was started without -workshare",
                     "the program's loops run as they stand: nothing is shared",
                     mpirun(job, "") + "     # before srun: WS_ENABLE=1");
@@ -118,7 +128,7 @@ void mpi_starts(const Job& job, Findings& out)
 
 void attached(const Job& job, const Node& n, Findings& out)
 {
-    if (n.planned || !n.first().environment.count("WS_ENABLE"))
+    if (n.planned || !is_turned_on(n.first()))
         return out.skip("not tried without mpirun -workshare");
     if (!n.first().mpi_error.empty())
         return out.skip("not tried, as MPI did not start");

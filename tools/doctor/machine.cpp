@@ -399,10 +399,11 @@ int number_of(const char* name, int otherwise)
 
 void read_environment(Machine& m)
 {
+    ws::option::settle_names(ws::option::spellings());
     for (char** e = environ; *e; e++) {
         const char* equals = std::strchr(*e, '=');
         const std::string name(*e, equals ? size_t(equals - *e) : std::strlen(*e));
-        for (const char* begin : {"WS_", "OMP_", "GOMP_", "KMP_", "LD_", "UCX_", "MPIR_CVAR_", "OMPI_"})
+        for (const char* begin : {"WS_", "WORKSHARE", "OMP_", "GOMP_", "KMP_", "LD_", "UCX_", "MPIR_CVAR_", "OMPI_"})
             if (name.compare(0, std::strlen(begin), begin) == 0)
                 m.environment[name] = equals ? equals + 1 : "";
     }

@@ -267,7 +267,7 @@ void moves_cores(const Job& job, Findings& out)
         return known == m.environment.end() ? std::string() : known->second;
     };
     const std::string mode = value("WS_OPENMP");
-    if (mode.empty() || mode == "none")
+    if (mode.empty() || mode == "off" || mode == "hint")
         return out.ok("cores are not asked to follow OpenMP's threads (-workshare-openmp)");
     if (!job.program->openmp)
         return out.warning("the program has no OpenMP library of its own, or one that is linked statically",

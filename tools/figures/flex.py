@@ -16,7 +16,7 @@ from .line import compare
 CLASSES = (1.0, 1.2, 0.4, 0.935)
 INTERVAL, SHORT_INTERVAL = 10, 2
 ROWS = 1000  # of Jacobi with sleeping work
-DEDICATED = ("-workshare-flex-th1", 100)  # sleepers that wake late are no foreign load
+DEDICATED = ("-workshare-rows-cpu-loss", 100)  # sleepers that wake late are no foreign load
 
 
 def whole(result):
@@ -38,7 +38,7 @@ def allowed(plain):
 
 
 def run_flex(run, program, options, ranks, interval=INTERVAL, flags=DEDICATED, env=(), bind="none"):
-    return run.run(program, options, workshare=True, ranks=ranks, bind=bind, env=env, flags=["-workshare-flex-interval", interval, *flags])
+    return run.run(program, options, workshare=True, ranks=ranks, bind=bind, env=env, flags=["-workshare-rows-interval", interval, *flags])
 
 
 def saved(plain, ours):
@@ -196,7 +196,7 @@ def bursts(run, quick):
     env = {"WS_FLEX_FAKE": f"{1 / unit:.1f}"}
     results = {"none": run_flex(run, "flex_jacobi", [*options, "--plain"], ranks, env=env)}
     for k in ("1", "3", "5", "auto"):
-        results[k] = run_flex(run, "flex_jacobi", options, ranks, flags=("-workshare-flex-k", k, "-workshare-flex-th1", 20), env=env)
+        results[k] = run_flex(run, "flex_jacobi", options, ranks, flags=("-workshare-rows-patience", k, "-workshare-rows-cpu-loss", 20), env=env)
     early = {k: [i for i in r["moved_at"] if i < 400] for k, r in results.items()}
     late = {k: [i for i in r["moved_at"] if i >= 400] for k, r in results.items()}
     best = min(("1", "3", "5"), key=lambda k: whole(results[k]))
@@ -268,7 +268,7 @@ def moving(run, quick):
     for size in (1 << 28, 1 << 31):
         for name, speeds in (("behind what it has", "400,1"), ("before what it has", "1,400")):
             result = run.run("flex_move", ["--bytes", size, "--repeats", 5 if quick else 9], workshare=True, ranks=2, bind="core", env={"WS_FLEX_FAKE": speeds},
-                             flags=["-workshare-flex-interval", 1])
+                             flags=["-workshare-rows-interval", 1])
             move, message = result["move_us"], result["sendrecv_us"]
             middle, low, high = measure.quartiles(sorted(m / o for o, m in zip(move, message)))
             yield line.figure(f"{result['bytes'] / 1e6:.0f} MB move between 2 ranks, to a place {name}: speed beside MPI_Sendrecv", statistics.median(move), statistics.median(message),

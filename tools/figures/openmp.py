@@ -37,13 +37,13 @@ class Node:
         self.run_, self.sleeps = run, sleeps
         self.name = "sleeping work" if sleeps else f"{CORES} real cores"
 
-    def __call__(self, ranks, options, mode="none", deal="whole", cliques=1, program=PROGRAM):
+    def __call__(self, ranks, options, mode="off", deal="whole", cliques=1, program=PROGRAM):
         """A run of all ranks with equally many threads; `mode`: -workshare-openmp's."""
         env = {"OMP_NUM_THREADS": str(CORES // ranks)}
         # Threads that spin would keep those of other ranks from the few real cores.
         env.update({"WS_CORES": str(CORES // cliques), "OMP_WAIT_POLICY": "passive"} if self.sleeps else {})
         env.update({"MPIR_CVAR_NUM_CLIQUES": str(cliques)} if cliques > 1 else {})
-        flags = ["-workshare-openmp", mode] + (["-workshare-openmp-deal", deal] if mode != "none" and deal != "whole" else [])
+        flags = ["-workshare-openmp", mode] + (["-workshare-openmp-deal", deal] if mode != "off" and deal != "whole" else [])
         return self.run_.run(program, [*options, *(["--sleep"] if self.sleeps else [])], workshare=True, ranks=ranks,
                              bind="none" if self.sleeps else f"core:{CORES // ranks}", env=env, flags=flags)
 
@@ -113,7 +113,7 @@ def node_sizes(node, pairs):
     options, rows = ["--zones", 16, "--spread", 20, "--work", "320ms", "--turns", 60, "--rows", 24, *(["--fine"] if node.sleeps else [])], []
     for cliques in (1, 2, 4):
         runs = [lambda mode=mode, more=more, program=program: node(8, [*options, *more], mode, cliques=cliques, program=program)
-                for mode, more, program in (("none", [], PROGRAM), ("auto", [], PROGRAM), ("auto", [], PROGRAM + "_ws"), ("auto", ["--reorder"], PROGRAM),
+                for mode, more, program in (("off", [], PROGRAM), ("auto", [], PROGRAM), ("auto", [], PROGRAM + "_ws"), ("auto", ["--reorder"], PROGRAM),
                                             ("auto", ["--reorder"], PROGRAM + "_ws"))]
         plain, *others = measure.in_turn(pairs, *runs)
         rows.append([f"{cliques} x {CORES // cliques} cores", *[measure.ratio_of(plain, other, late_us)[0] for other in others]])
@@ -125,7 +125,7 @@ def feeding(run, quick):
     """What it costs to look for turns in the MPI calls of a program: with `balance` their arguments are noted and turns looked for, with `none` neither."""
     def cost(mode):
         return run.run("call_cost", workshare=True, ranks=1, flags=["-workshare-openmp", mode], env={"OMP_NUM_THREADS": "1"})
-    without, fed = measure.in_turn(5 if quick else 15, lambda: cost("none"), lambda: cost("balance"))
+    without, fed = measure.in_turn(5 if quick else 15, lambda: cost("off"), lambda: cost("balance"))
     for pattern, text in (("loops_ns", "calls of nested loops"), ("chance_ns", "calls without turns")):
         middle, low, high = measure.quartiles(sorted(b[pattern]["min"] - a[pattern]["min"] for a, b in zip(without, fed)))
         yield line.figure(f"looking for turns, {text}: a call", measure.median_of(fed, lambda r: r[pattern]["min"]),

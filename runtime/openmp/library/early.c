@@ -226,6 +226,7 @@ static unsigned number_in(const char *name)
     return number_of(value_of(name));
 }
 
+/* help: its former name, which libws replaces only later. */
 static int is_share(const char *mode)
 {
     return mode && (strcmp(mode, "share") == 0 || strcmp(mode, "help") == 0 || strncmp(mode, "share:", 6) == 0);
@@ -260,7 +261,7 @@ static unsigned virtual_threads(const char *mode, const char *own_threads)
 {
     const unsigned ranks = number_in("MPI_LOCALNRANKS"), own = number_of(own_threads),
                    limit = number_in("OMP_THREAD_LIMIT");
-    unsigned threads = mode[5] == ':' ? (unsigned) strtol(mode + 6, NULL, 10) : 0;
+    unsigned threads = strncmp(mode, "share:", 6) == 0 ? (unsigned) strtol(mode + 6, NULL, 10) : 0;
     if (threads == 0) {
         threads = ranks ? 4 * ranks : 16;
         threads = threads > 16 ? 16 : threads < 4 ? 4 : threads;

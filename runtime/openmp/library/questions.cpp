@@ -30,15 +30,10 @@ namespace {
 // ---- how many threads there are
 
 // WS_OPENMP and WS_CORES, which MPI_Init checks; the program may ask before.
-bool is_enabled()
-{
-    const char* enabled = base::own_variable("WS_ENABLE");
-    return enabled && std::strcmp(enabled, "1") == 0;
-}
 unsigned read_number(const char* name)
 {
     const char* text = base::own_variable(name);
-    if (!is_enabled() || !text)
+    if (!base::is_turned_on() || !text)
         return 0;
     char* end;
     const unsigned long number = std::strtoul(text, &end, 10);
@@ -47,19 +42,18 @@ unsigned read_number(const char* name)
 bool is_mode(const char* mode)
 {
     const char* text = base::own_variable("WS_OPENMP");
-    return is_enabled() && text && std::strcmp(text, mode) == 0;
+    return base::is_turned_on() && text && std::strcmp(text, mode) == 0;
 }
 
-// `help`: its name till now, for one release more.
 bool is_share_mode(const char* mode)
 {
-    return std::strcmp(mode, "help") == 0 || std::strcmp(mode, "share") == 0 || std::strncmp(mode, "share:", 6) == 0;
+    return std::strcmp(mode, "share") == 0 || std::strncmp(mode, "share:", 6) == 0;
 }
 
 unsigned read_most()
 {
     const char* text = base::own_variable("WS_OPENMP");
-    if (!is_enabled() || !text || !*text || is_mode("none") || is_mode("hint") || is_share_mode(text) ||
+    if (!base::is_turned_on() || !text || !*text || is_mode("off") || is_mode("hint") || is_share_mode(text) ||
         why_threads_are_fixed())
         return 0;
     const unsigned pretended = read_number("WS_CORES");
@@ -124,7 +118,7 @@ int at_least_most(int processors) { return std::max(processors, int(most_threads
 bool is_share_asked()
 {
     const char* const mode = base::own_variable("WS_OPENMP");
-    return is_enabled() && mode && is_share_mode(mode);
+    return base::is_turned_on() && mode && is_share_mode(mode);
 }
 
 bool threads_set_here() { return set_here == Set::own_count; }

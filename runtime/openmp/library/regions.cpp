@@ -286,7 +286,7 @@ bool given(const char* name)
 
 bool workers_wanted()
 {
-    return given("WS_ENABLE") && given("WS_WORKERS") && std::strcmp(base::own_variable("WS_WORKERS"), "0") != 0;
+    return base::is_turned_on() && given("WS_WORKERS") && std::strcmp(base::own_variable("WS_WORKERS"), "0") != 0;
 }
 
 } // namespace
@@ -366,8 +366,8 @@ std::string of_other_mpi(bool& knows_workshare)
 
 __attribute__((constructor)) void count_regions()
 {
-    const char *enabled = std::getenv("WS_ENABLE"), *mode = std::getenv("WS_OPENMP");
-    counts_regions = enabled && mode && std::strcmp(enabled, "1") == 0 && std::strcmp(mode, "hint") == 0;
+    const char* mode = std::getenv("WS_OPENMP");
+    counts_regions = base::is_turned_on() && mode && std::strcmp(mode, "hint") == 0;
 }
 
 // With an MPI library that knows nothing of Workshare nobody else would say so.
@@ -375,7 +375,7 @@ __attribute__((constructor)) void look_at_mpi()
 {
     const char *mode = std::getenv("WS_OPENMP"), *rank = std::getenv("PMI_RANK");
     bool knows;
-    if (!given("WS_ENABLE") || !mode || !*mode || !std::strcmp(mode, "none") || !std::strcmp(mode, "hint") || !rank ||
+    if (!base::is_turned_on() || !mode || !*mode || !std::strcmp(mode, "off") || !std::strcmp(mode, "hint") || !rank ||
         std::strcmp(rank, "0") != 0)
         return;
     if (const std::string why = of_other_mpi(knows); !why.empty() && !knows)

@@ -135,7 +135,7 @@ RegionsTold tell_regions()
         }
     std::string text;
     if (waiting)
-        text = "-workshare-openmp=none suits this program better: threads wait for each other in " +
+        text = "-workshare-openmp=off suits this program better: threads wait for each other in " +
                std::to_string(waiting) + " of " + std::to_string(all) + " parallel regions: " + waits +
                (waiting > most_told ? ", ..." : "");
     if (kept)

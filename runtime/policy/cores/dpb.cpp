@@ -195,16 +195,21 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
 policy::Wants Dpb::attach(policy::Rank& rank)
 {
     const Options& o = *rank.options;
-    if (o.openmp == Options::openmp_none || o.openmp > Options::openmp_auto_share) // regions keep their threads
+    const bool lends = o.openmp == Options::openmp_lend || o.openmp == Options::openmp_auto,
+               balances = o.openmp == Options::openmp_balance || o.openmp == Options::openmp_auto,
+               shares = o.across_jobs && !o.ignore_jobs;
+    int me, first;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &me);
+    if (!lends && !balances) { // regions keep their threads
+        if (o.across_jobs && me == 0)
+            std::fputs(
+                "workshare: -workshare-across-jobs has no effect without -workshare-openmp=lend, balance or auto\n",
+                stderr);
         return {};
-    const bool lends = o.openmp != Options::openmp_balance && o.openmp != Options::openmp_balance_share,
-               balances = o.openmp != Options::openmp_lend && o.openmp != Options::openmp_lend_share,
-               shares = o.openmp >= Options::openmp_lend_share && !o.ignore_jobs;
+    }
     told_ = Done{lends, balances, shares, rank.ticks_per_us, 0};
     node_ = rank.node_number;
     const char* why = !rank.window ? "no window is shared" : openmp::why_threads_are_fixed();
-    int me, first;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &me);
     PMPI_Comm_size(MPI_COMM_WORLD, &first);
     if (why)
         first = me;
@@ -219,8 +224,8 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     lends_ = lends;
     balances_ = balances;
     shares_ = shares;
-    if (o.openmp >= Options::openmp_lend_share && o.ignore_jobs && me == 0)
-        std::fprintf(stderr, "workshare: -workshare-openmp: no cores are shared with other jobs: WS_IGNORE_JOBS=1\n");
+    if (o.across_jobs && o.ignore_jobs && me == 0)
+        std::fputs("workshare: -workshare-across-jobs has no effect: WS_IGNORE_JOBS=1\n", stderr);
     ticks_per_us_ = rank.ticks_per_us;
     board_ = rank.board;
     meter_ = rank.meter;

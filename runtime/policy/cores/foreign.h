@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Cores of other jobs of this user (-workshare-openmp=...,share): they join this rank's regions while no rank of their
+// Cores of other jobs of this user (-workshare-across-jobs): they join this rank's regions while no rank of their
 // own job on this node computes, or when that job has ended. A rank of that job that goes on recalls all of them, by
 // its page of the book: threads that have done their part of the region leave them at once, one that still computes
 // goes on beside that rank until it has done its part. Only jobs that share lend, and are lent to.

@@ -34,8 +34,8 @@ bool number(MPI_Info info, const char* key, long least, long most, bool has_auto
 std::string read_wishes(MPI_Info info, Wishes& w)
 {
     const option::Options defaults, &o = host.options ? *host.options : defaults;
-    long th1 = o.flex_th1, th2 = o.flex_th2, k = o.flex_k, interval = o.flex_interval, iterations = 0;
-    static_assert(option::Options::flex_k_auto == -1 && option::Options::flex_interval_auto == -1,
+    long th1 = o.rows_cpu_loss, th2 = o.rows_imbalance, k = o.rows_patience, interval = o.rows_interval, iterations = 0;
+    static_assert(option::Options::rows_patience_auto == -1 && option::Options::rows_interval_auto == -1,
                   "as number() has it");
     if (info != MPI_INFO_NULL) {
         if (!number(info, "ws_flex_th1", 0, 100, false, th1))

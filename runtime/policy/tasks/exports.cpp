@@ -16,16 +16,16 @@ using ws::policy::tasks::Pool;
 using ws::window::Together;
 
 // Stays for ever, a few bytes, so that a pool that was freed can be told from one that is there.
-struct ws_tasks {
+struct ws_pool {
     Pool* pool;
-    ws_tasks* before; // freed before this one
+    ws_pool* before; // freed before this one
 };
 
 namespace {
 
 // What looks for leaks finds those that were freed here.
 ws::base::SpinLock freeing;
-ws_tasks* last_freed;
+ws_pool* last_freed;
 
 int said(int result, const std::string& error)
 {
@@ -34,7 +34,7 @@ int said(int result, const std::string& error)
     return result;
 }
 
-Pool* pool_of(ws_tasks* tasks, const char* who)
+Pool* pool_of(ws_pool* tasks, const char* who)
 {
     if (tasks && tasks->pool)
         return tasks->pool;
@@ -52,48 +52,48 @@ bool mpi_is_there()
 
 } // namespace
 
-WS_EXPORT int ws_tasks_create(MPI_Comm comm, ws_tasks** tasks)
+WS_EXPORT int ws_pool_create(MPI_Comm comm, ws_pool** tasks)
 {
     if (!tasks || !mpi_is_there())
         return said(EINVAL,
-                    !tasks ? "ws_tasks_create: nowhere to store the pool" : "ws_tasks_create: MPI is not initialized");
+                    !tasks ? "ws_pool_create: nowhere to store the pool" : "ws_pool_create: MPI is not initialized");
     int is_inter = 0;
     if (comm != MPI_COMM_NULL)
         PMPI_Comm_test_inter(comm, &is_inter);
     if (comm == MPI_COMM_NULL || is_inter)
-        return said(EINVAL, std::string("ws_tasks_create: comm is ") +
+        return said(EINVAL, std::string("ws_pool_create: comm is ") +
                                 (is_inter ? "an intercommunicator" : "MPI_COMM_NULL"));
-    ws_tasks* const shell = new (std::nothrow) ws_tasks{nullptr, nullptr};
+    ws_pool* const shell = new (std::nothrow) ws_pool{nullptr, nullptr};
     if (!shell)
-        return said(ENOMEM, "ws_tasks_create: no memory");
-    const InTogether in_create(Together::tasks_create, "ws_tasks_create", comm);
+        return said(ENOMEM, "ws_pool_create: no memory");
+    const InTogether in_create(Together::tasks_create, "ws_pool_create", comm);
     shell->pool = new Pool(comm, shell);
     *tasks = shell;
     return 0;
 }
 
-WS_EXPORT int ws_tasks_kind(ws_tasks* tasks, const ws_task_kind* description, int* kind)
+WS_EXPORT int ws_pool_register(ws_pool* tasks, const ws_task_kind* description, int* kind)
 {
-    Pool* const pool = pool_of(tasks, "ws_tasks_kind");
+    Pool* const pool = pool_of(tasks, "ws_pool_register");
     if (!pool)
         return EINVAL;
     if (!description || !kind)
-        return said(EINVAL, "ws_tasks_kind: no description, or nowhere to store the number");
+        return said(EINVAL, "ws_pool_register: no description, or nowhere to store the number");
     std::string error;
     const int result = pool->add_kind(*description, *kind, error);
     return said(result, error);
 }
 
-WS_EXPORT int ws_task_put(ws_tasks* tasks, int kind, const void* data, size_t bytes, const ws_task_options* options)
+WS_EXPORT int ws_pool_put(ws_pool* tasks, int kind, const void* data, size_t bytes, const ws_task_options* options)
 {
     if (__builtin_expect(!tasks || !tasks->pool, 0))
-        return pool_of(tasks, "ws_task_put"), EINVAL;
+        return pool_of(tasks, "ws_pool_put"), EINVAL;
     std::string error;
     const int result = tasks->pool->put(kind, data, bytes, options, error);
     return __builtin_expect(result, 0) ? said(result, error) : 0;
 }
 
-WS_EXPORT int ws_task_result(ws_task* task, const void* result, size_t bytes)
+WS_EXPORT int ws_task_set_result(ws_task* task, const void* result, size_t bytes)
 {
     auto* const running = static_cast<Pool::Running*>(const_cast<void*>(task->reserved[0]));
     std::string error;
@@ -101,22 +101,22 @@ WS_EXPORT int ws_task_result(ws_task* task, const void* result, size_t bytes)
     return said(failed, error);
 }
 
-WS_EXPORT int ws_tasks_run(ws_tasks* tasks)
+WS_EXPORT int ws_pool_run(ws_pool* tasks)
 {
-    Pool* const pool = pool_of(tasks, "ws_tasks_run");
+    Pool* const pool = pool_of(tasks, "ws_pool_run");
     if (!pool)
         return EINVAL;
     if (!mpi_is_there())
-        return said(EINVAL, "ws_tasks_run: MPI is finalized");
+        return said(EINVAL, "ws_pool_run: MPI is finalized");
     std::string error;
-    const InTogether in_run(Together::tasks_run, "ws_tasks_run", pool->comm());
+    const InTogether in_run(Together::tasks_run, "ws_pool_run", pool->comm());
     const int result = pool->run(error);
     return said(result, error);
 }
 
-WS_EXPORT int ws_tasks_reduced(ws_tasks* tasks, int kind, void* result, size_t bytes)
+WS_EXPORT int ws_pool_get_total(ws_pool* tasks, int kind, void* result, size_t bytes)
 {
-    Pool* const pool = pool_of(tasks, "ws_tasks_reduced");
+    Pool* const pool = pool_of(tasks, "ws_pool_get_total");
     if (!pool)
         return EINVAL;
     std::string error;
@@ -124,9 +124,9 @@ WS_EXPORT int ws_tasks_reduced(ws_tasks* tasks, int kind, void* result, size_t b
     return said(failed, error);
 }
 
-WS_EXPORT int ws_tasks_future(ws_tasks* tasks, uint64_t future, void* result, size_t capacity, size_t* bytes)
+WS_EXPORT int ws_pool_get_result(ws_pool* tasks, uint64_t future, void* result, size_t capacity, size_t* bytes)
 {
-    Pool* const pool = pool_of(tasks, "ws_tasks_future");
+    Pool* const pool = pool_of(tasks, "ws_pool_get_result");
     if (!pool)
         return EINVAL;
     std::string error;
@@ -134,29 +134,29 @@ WS_EXPORT int ws_tasks_future(ws_tasks* tasks, uint64_t future, void* result, si
     return said(failed, error);
 }
 
-WS_EXPORT int ws_tasks_counts(ws_tasks* tasks, ws_task_counts* counts)
+WS_EXPORT int ws_pool_get_counts(ws_pool* tasks, ws_pool_counts* counts)
 {
-    Pool* const pool = pool_of(tasks, "ws_tasks_counts");
+    Pool* const pool = pool_of(tasks, "ws_pool_get_counts");
     if (!pool)
         return EINVAL;
     if (!counts)
-        return said(EINVAL, "ws_tasks_counts: nowhere to store the counts");
+        return said(EINVAL, "ws_pool_get_counts: nowhere to store the counts");
     pool->count(*counts);
     return 0;
 }
 
-WS_EXPORT int ws_tasks_free(ws_tasks** tasks)
+WS_EXPORT int ws_pool_free(ws_pool** tasks)
 {
-    Pool* const pool = pool_of(tasks ? *tasks : nullptr, "ws_tasks_free");
+    Pool* const pool = pool_of(tasks ? *tasks : nullptr, "ws_pool_free");
     if (!pool)
         return EINVAL;
     if (pool->runs())
-        return said(EINVAL, "ws_tasks_free: the pool runs");
+        return said(EINVAL, "ws_pool_free: the pool runs");
     if (!mpi_is_there()) {
         if (pool->is_first()) // a destructor ignores the error
-            std::fprintf(stderr, "workshare: error: a pool of tasks is freed after MPI_Finalize (ws_tasks_free); "
+            std::fprintf(stderr, "workshare: error: a pool of tasks is freed after MPI_Finalize (ws_pool_free); "
                                  "free it, or end its ws::task_pool, before\n");
-        return said(EINVAL, "ws_tasks_free: MPI is finalized: pools are freed before MPI_Finalize");
+        return said(EINVAL, "ws_pool_free: MPI is finalized: pools are freed before MPI_Finalize");
     }
     (*tasks)->pool = nullptr;
     freeing.lock();
@@ -164,7 +164,19 @@ WS_EXPORT int ws_tasks_free(ws_tasks** tasks)
     last_freed = *tasks;
     freeing.unlock();
     *tasks = nullptr;
-    const InTogether in_free(Together::tasks_free, "ws_tasks_free", pool->comm());
+    const InTogether in_free(Together::tasks_free, "ws_pool_free", pool->comm());
     delete pool;
     return 0;
 }
+
+// Their former names, for programs that were linked with them; they go with the next release.
+#define FORMER(name, now, ...) WS_EXPORT int name(__VA_ARGS__) __attribute__((alias(#now)))
+FORMER(ws_tasks_create, ws_pool_create, MPI_Comm, ws_pool**);
+FORMER(ws_tasks_kind, ws_pool_register, ws_pool*, const ws_task_kind*, int*);
+FORMER(ws_task_put, ws_pool_put, ws_pool*, int, const void*, size_t, const ws_task_options*);
+FORMER(ws_task_result, ws_task_set_result, ws_task*, const void*, size_t);
+FORMER(ws_tasks_run, ws_pool_run, ws_pool*);
+FORMER(ws_tasks_reduced, ws_pool_get_total, ws_pool*, int, void*, size_t);
+FORMER(ws_tasks_future, ws_pool_get_result, ws_pool*, uint64_t, void*, size_t, size_t*);
+FORMER(ws_tasks_counts, ws_pool_get_counts, ws_pool*, ws_pool_counts*);
+FORMER(ws_tasks_free, ws_pool_free, ws_pool**);

@@ -62,7 +62,7 @@ public:
         constexpr int numbers = sizeof(Sums) / sizeof(uint64_t);
         PMPI_Reduce(&sums, &all_, numbers, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
         if (all_.unfreed) // on rank 0
-            std::fprintf(stderr, "workshare: pools of tasks were not freed (ws_tasks_free): %llu, of all ranks\n",
+            std::fprintf(stderr, "workshare: pools of tasks were not freed (ws_pool_free): %llu, of all ranks\n",
                          static_cast<unsigned long long>(all_.unfreed));
     }
 

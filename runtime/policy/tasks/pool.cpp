@@ -27,18 +27,18 @@ int Pool::add_kind(const ws_task_kind& c, int& number, std::string& error)
 {
     const int packs = bool(c.packed) + bool(c.pack) + bool(c.unpack) + bool(c.release);
     if (!c.name || !*c.name || !c.run)
-        error = "ws_tasks_kind: a kind needs a name and a function";
+        error = "ws_pool_register: a kind needs a name and a function";
     else if (packs != 0 && packs != 4)
-        error = std::string("ws_tasks_kind: '") + c.name +
+        error = std::string("ws_pool_register: '") + c.name +
                 "': packed, pack, unpack and release must be given together";
     else if (c.combine && !c.result)
-        error = std::string("ws_tasks_kind: '") + c.name + "': combine without a result";
+        error = std::string("ws_pool_register: '") + c.name + "': combine without a result";
     else if (c.reserved[0] | c.reserved[1] | c.reserved[2] | c.reserved[3])
-        error = std::string("ws_tasks_kind: '") + c.name + "': reserved fields are not 0: not initialised?";
+        error = std::string("ws_pool_register: '") + c.name + "': reserved fields are not 0: not initialised?";
     if (!error.empty())
         return EINVAL;
     if (kinds_.size() >= 65535) {
-        error = "ws_tasks_kind: 65535 kinds are registered already";
+        error = "ws_pool_register: 65535 kinds are registered already";
         return ENOSPC;
     }
     number = int(kinds_.size());
@@ -55,12 +55,12 @@ int Pool::result(Running& running, const void* result, size_t bytes, std::string
     Kind& k = kinds_[running.task->kind];
     if (bytes > k.c.result || (k.c.combine && bytes != k.c.result)) {
         running.failure = EMSGSIZE;
-        error = "ws_task_result: " + std::to_string(bytes) + " bytes, but results of '" + k.name + "' have " +
+        error = "ws_task_set_result: " + std::to_string(bytes) + " bytes, but results of '" + k.name + "' have " +
                 std::to_string(k.c.result);
         return EMSGSIZE;
     }
     if (running.has_result) {
-        error = "ws_task_result: the task has a result already";
+        error = "ws_task_set_result: the task has a result already";
         return EINVAL;
     }
     running.has_result = true;
@@ -104,12 +104,12 @@ void Pool::drop(Task& t)
 int Pool::reduced(int kind, void* result, size_t bytes, std::string& error)
 {
     if (unsigned(kind) >= kinds_.size() || !kinds_[size_t(kind)].c.combine)
-        error = "ws_tasks_reduced: kind " + std::to_string(kind) + " combines nothing";
+        error = "ws_pool_get_total: kind " + std::to_string(kind) + " combines nothing";
     else if (bytes != kinds_[size_t(kind)].c.result)
-        error = "ws_tasks_reduced: " + std::to_string(bytes) + " bytes for a result of " +
+        error = "ws_pool_get_total: " + std::to_string(bytes) + " bytes for a result of " +
                 std::to_string(kinds_[size_t(kind)].c.result);
     else if (kinds_[size_t(kind)].reduced.empty())
-        error = "ws_tasks_reduced: the pool has not run";
+        error = "ws_pool_get_total: the pool has not run";
     else {
         std::memcpy(result, kinds_[size_t(kind)].reduced.data(), bytes);
         return 0;
@@ -120,19 +120,19 @@ int Pool::reduced(int kind, void* result, size_t bytes, std::string& error)
 int Pool::future(uint64_t number, void* result, size_t capacity, size_t* bytes, std::string& error)
 {
     if (number >> 32 != 0 && number >> 32 != serial_) {
-        error = "ws_tasks_future: the future is of another pool";
+        error = "ws_pool_get_result: the future is of another pool";
         return EINVAL;
     }
     std::lock_guard<base::SpinLock> hold(lock_);
     const auto it = number >> 32 ? futures_.find(uint32_t(number)) : futures_.end();
     if (it == futures_.end() || !it->second.done) {
-        error = it == futures_.end() ? "ws_tasks_future: there is no such future, or it was asked already"
-                                     : "ws_tasks_future: its task has not run";
+        error = it == futures_.end() ? "ws_pool_get_result: there is no such future, or it was asked already"
+                                     : "ws_pool_get_result: its task has not run";
         return EINVAL;
     }
     const Future& f = it->second;
     if (f.bytes.size() > capacity) {
-        error = "ws_tasks_future: the result has " + std::to_string(f.bytes.size()) + " bytes";
+        error = "ws_pool_get_result: the result has " + std::to_string(f.bytes.size()) + " bytes";
         return EMSGSIZE;
     }
     if (bytes)
@@ -141,12 +141,12 @@ int Pool::future(uint64_t number, void* result, size_t capacity, size_t* bytes, 
         std::memcpy(result, f.bytes.data(), f.bytes.size());
     const bool failed = f.failure;
     if (failed)
-        error = "ws_tasks_future: the task failed with " + std::to_string(f.failure);
+        error = "ws_pool_get_result: the task failed with " + std::to_string(f.failure);
     futures_.erase(it);
     return failed ? ECANCELED : 0;
 }
 
-void Pool::count(ws_task_counts& counts)
+void Pool::count(ws_pool_counts& counts)
 {
     std::lock_guard<base::SpinLock> hold(lock_);
     counts = counts_;
@@ -178,7 +178,7 @@ void Pool::leave()
         wire_.close();
 }
 
-Pool::Pool(MPI_Comm comm, ws_tasks* shell) : shell_(shell)
+Pool::Pool(MPI_Comm comm, ws_pool* shell) : shell_(shell)
 {
     living_lock.lock();
     living().push_back(this);
@@ -219,7 +219,7 @@ Pool::~Pool()
     }
     PMPI_Comm_free(&comm_);
     sums.unfreed--;
-    ws_task_counts c;
+    ws_pool_counts c;
     count(c);
     sums.put += c.put;
     sums.run += c.run;
@@ -265,14 +265,14 @@ void Pool::say_who_differs(std::string& error)
     PMPI_Bcast(&first, 1, MPI_UINT64_T, 0, comm_);
     int differs = first == mine ? ranks_ : me_;
     PMPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MIN, comm_);
-    error = "ws_tasks_run: the kinds of tasks registered on rank " + std::to_string(differs) +
+    error = "ws_pool_run: the kinds of tasks registered on rank " + std::to_string(differs) +
             " differ from those of rank 0 (names, order, sizes of results or how data is packed)";
 }
 
 int Pool::run(std::string& error)
 {
     if (own_pool) {
-        error = "ws_tasks_run: called while a pool runs, by a task?";
+        error = "ws_pool_run: called while a pool runs, by a task?";
         return EINVAL;
     }
     running_now_ = true;
@@ -418,7 +418,7 @@ void Pool::show()
 {
     if (!job.board)
         return;
-    ws_task_counts now;
+    ws_pool_counts now;
     lock_.lock();
     now = counts_;
     lock_.unlock();
@@ -448,7 +448,7 @@ int Pool::finish(uint64_t failed, std::string& error)
     PMPI_Bcast(&bytes, 1, MPI_INT, first, comm_);
     failure_.resize(size_t(bytes));
     PMPI_Bcast(failure_.data(), bytes, MPI_BYTE, first, comm_);
-    error = "ws_tasks_run: " + failure_;
+    error = "ws_pool_run: " + failure_;
     failure_.clear();
     first_failed_ = false;
     return ECANCELED;

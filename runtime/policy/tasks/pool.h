@@ -37,7 +37,7 @@ namespace ws::policy::tasks {
 class Pool {
 public:
     // Collective over comm.
-    explicit Pool(MPI_Comm comm, ws_tasks* shell);
+    explicit Pool(MPI_Comm comm, ws_pool* shell);
     ~Pool();
     Pool(const Pool&) = delete;
 
@@ -47,7 +47,7 @@ public:
     int run(std::string& error);
     int reduced(int kind, void* result, size_t bytes, std::string& error);
     int future(uint64_t number, void* result, size_t capacity, size_t* bytes, std::string& error);
-    void count(ws_task_counts& counts);
+    void count(ws_pool_counts& counts);
     bool runs() const { return running_now_; }
     MPI_Comm comm() const { return comm_; }
     bool is_first() const { return me_ == 0; } // of its communicator's ranks
@@ -169,7 +169,7 @@ private:
     void arrived(Task task, const void* packed, size_t bytes);
     void flush_results();
 
-    ws_tasks* shell_;
+    ws_pool* shell_;
     uint64_t serial_ = 0; // of the pools of this process; the upper half of the numbers of futures
     MPI_Comm comm_ = MPI_COMM_NULL; // for what is collective
     MPI_Comm wire_comm_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL;
@@ -241,8 +241,8 @@ private:
     double nudged_s_ = 0; // when it told the agent that the node's state has changed
     int next_tag_ = 0;
     Cost cost_;
-    ws_task_counts counts_ = {};
-    ws_task_counts shown_ = {}; // on the board
+    ws_pool_counts counts_ = {};
+    ws_pool_counts shown_ = {}; // on the board
     uint64_t random_ = 0; // under chaos: not 0
 
     // The pulse sleeps between runs. It looks at letters only while it beats, which changes with the wire locked.

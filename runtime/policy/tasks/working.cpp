@@ -45,13 +45,13 @@ void run_region_part(void* pool) { static_cast<Pool*>(pool)->region_part(); }
 int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o, std::string& error)
 {
     if (WS_UNLIKELY(unsigned(kind) >= kinds_.size())) {
-        error = "ws_task_put: kind " + std::to_string(kind) + ", but " + std::to_string(kinds_.size()) +
+        error = "ws_pool_put: kind " + std::to_string(kind) + ", but " + std::to_string(kinds_.size()) +
                 " are registered";
         return EINVAL;
     }
     Kind& k = kinds_[size_t(kind)];
     if (WS_UNLIKELY(!data && bytes)) {
-        error = "ws_task_put: " + std::to_string(bytes) + " bytes of data at NULL";
+        error = "ws_pool_put: " + std::to_string(bytes) + " bytes of data at NULL";
         return EINVAL;
     }
     Task t;
@@ -64,20 +64,20 @@ int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o
     t.bytes = bytes;
     if (WS_UNLIKELY(o)) {
         if (o->priority < Queue::least_priority || o->priority > Queue::most_priority) {
-            error = "ws_task_put: priority " + std::to_string(o->priority) + " is not from -8 to 7";
+            error = "ws_pool_put: priority " + std::to_string(o->priority) + " is not from -8 to 7";
             return EINVAL;
         }
         if (o->future && !k.c.result) {
-            error = "ws_task_put: a future, but tasks of kind '" + k.name + "' have no result";
+            error = "ws_pool_put: a future, but tasks of kind '" + k.name + "' have no result";
             return EINVAL;
         }
         if (o->future && k.c.result > most_future) {
-            error = "ws_task_put: a future for results of up to " + std::to_string(k.c.result) +
+            error = "ws_pool_put: a future for results of up to " + std::to_string(k.c.result) +
                     " bytes: 32768 are possible";
             return EINVAL;
         }
         if (o->reserved[0] | o->reserved[1] | o->reserved[2] | o->reserved[3]) {
-            error = "ws_task_put: reserved fields of the options are not 0: not initialised?";
+            error = "ws_pool_put: reserved fields of the options are not 0: not initialised?";
             return EINVAL;
         }
         t.priority = int8_t(o->priority);
@@ -92,7 +92,7 @@ int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o
         t.flags |= task_on_heap;
         t.there = std::malloc(bytes);
         if (!t.there) {
-            error = "ws_task_put: no memory for " + std::to_string(bytes) + " bytes";
+            error = "ws_pool_put: no memory for " + std::to_string(bytes) + " bytes";
             return ENOMEM;
         }
         std::memcpy(t.there, data, bytes);

@@ -48,7 +48,7 @@ static int add_one(struct ws_task *task)
 {
     const long one = 1;
     busy(100e-6);
-    return ws_task_result(task, &one, sizeof one);
+    return ws_task_set_result(task, &one, sizeof one);
 }
 
 static void add_long(void *into, const void *from, void *context)
@@ -60,18 +60,18 @@ static void add_long(void *into, const void *from, void *context)
 static void run_pool(void)
 {
     const struct ws_task_kind kind = {.name = "add_one", .run = add_one, .result = sizeof(long), .combine = add_long};
-    ws_tasks *pool = NULL;
+    ws_pool *pool = NULL;
     int number = -1;
     long sum = 0;
-    CHECK(ws_tasks_create(MPI_COMM_WORLD, &pool) == 0);
-    CHECK(ws_tasks_kind(pool, &kind, &number) == 0);
+    CHECK(ws_pool_create(MPI_COMM_WORLD, &pool) == 0);
+    CHECK(ws_pool_register(pool, &kind, &number) == 0);
     for (int turn = 0; turn < 3; turn++) {
         for (int i = 0; rank == 0 && i < 400; i++)
-            CHECK(ws_task_put(pool, number, NULL, 0, NULL) == 0);
-        CHECK(ws_tasks_run(pool) == 0);
-        CHECK(ws_tasks_reduced(pool, number, &sum, sizeof sum) == 0 && sum == 400);
+            CHECK(ws_pool_put(pool, number, NULL, 0, NULL) == 0);
+        CHECK(ws_pool_run(pool) == 0);
+        CHECK(ws_pool_get_total(pool, number, &sum, sizeof sum) == 0 && sum == 400);
     }
-    CHECK(ws_tasks_free(&pool) == 0);
+    CHECK(ws_pool_free(&pool) == 0);
 }
 
 int main(int argc, char **argv)
