@@ -475,7 +475,8 @@ void report(Job& job)
         std::fputs(
             (verdict.line + "\n" + (job.book_problem.empty() ? "" : "workshare: " + job.book_problem + "\n")).c_str(),
             stderr);
-    if (!job.options.stats_file.empty() && !write_file(job.options.stats_file, observe::to_json(all, verdict, facts)))
+    if (!job.options.stats_file.empty() &&
+        !write_file(job.options.stats_file, observe::to_json(all, verdict, facts, WS_VERSION)))
         std::fprintf(stderr, "workshare: cannot write WS_STATS_FILE=%s\n", job.options.stats_file.c_str());
 }
 

@@ -421,11 +421,13 @@ Verdict judge(const Totals& t, const Facts& f)
     return v;
 }
 
-std::string to_json(const Totals& t, const Verdict& v, const Facts& f)
+std::string to_json(const Totals& t, const Verdict& v, const Facts& f, const char* workshare)
 {
     auto count = [](double x) { return int64_t(x); };
     auto text = [](const std::string& s) { return s.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(s); };
     nlohmann::ordered_json j = {
+        {"schema", stats_schema},
+        {"workshare", workshare},
         {"ranks", count(t.ranks)},
         {"nodes", count(t.nodes)},
         {"wall_s", t.wall},

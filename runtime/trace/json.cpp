@@ -94,9 +94,7 @@ private:
 
     void head()
     {
-        Json about = {{"format", "workshare-trace"},
-                      {"version", trace_format},
-                      {"workshare", job_.version},
+        Json about = {{"workshare", job_.version},
                       {"options", job_.options},
                       {"ranks", job_.ranks},
                       {"nodes", job_.nodes},
@@ -131,7 +129,8 @@ private:
         about["dropped"] = dropped;
         about["processes"] = processes;
         about["threads"] = threads;
-        put("{\"displayTimeUnit\":\"ns\",\"otherData\":" + about.dump(-1, ' ', true, Json::error_handler_t::replace) +
+        put("{\"schema\":\"workshare-trace/" + std::to_string(trace_format) +
+            "\",\"displayTimeUnit\":\"ns\",\"otherData\":" + about.dump(-1, ' ', true, Json::error_handler_t::replace) +
             ",\n\"traceEvents\":[\n");
         // Viewers show a node's threads by core, and on a core its own rank first.
         std::map<std::array<uint32_t, 4>, uint32_t> order;

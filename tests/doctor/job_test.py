@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from checks import fail, finish  # noqa: E402
+from checks import fail, finish, fits  # noqa: E402
 
 MPIRUN, DOCTOR, APP = (os.path.abspath(p) for p in sys.argv[1:4])
 ENV = {k: v for k, v in os.environ.items() if not k.startswith(('WS_', 'OMP_', 'LD_', 'PMI_', 'PMIX_', 'MPI', 'OMPI_', 'SLURM_'))}
@@ -24,6 +24,7 @@ def ask(command, **environment):
     except ValueError:
         fail(f'{command}: exit status {done.returncode}', done.stdout + done.stderr)
         return {}, None
+    fits('doctor', answer, command)
     worst = any(f['level'] in ('warning', 'problem') for f in answer['findings'])
     if done.returncode != worst or done.stderr:
         fail(f'{command}: exit status {done.returncode}', done.stdout + done.stderr)

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from checks import fail, finish  # noqa: E402
+from checks import fail, finish, fits  # noqa: E402
 
 DOCTOR = sys.argv[1]
 CLEAN = {k: v for k, v in os.environ.items()
@@ -71,7 +71,9 @@ def ask(arguments, **environment):
     if done.returncode not in (0, 1) or done.stderr:
         fail(f'{arguments}: exit status {done.returncode}', done.stdout + done.stderr)
         return None
-    return json.loads(done.stdout), done.returncode
+    answer = json.loads(done.stdout)
+    fits('doctor', answer, arguments)
+    return answer, done.returncode
 
 
 def findings(ranks, arguments=(), **environment):
@@ -264,7 +266,9 @@ with tempfile.TemporaryDirectory(prefix='ws-doctor-', dir=FAST) as empty:
         if done.returncode != 2 or done.stderr.count('\n') != 1 or not done.stderr.startswith('ws-doctor: '):
             fail(f'facts {facts!r}: {done.returncode}', done.stderr)
 
-listed = json.loads(subprocess.run([DOCTOR, '--list', '--json'], capture_output=True, text=True, env=CLEAN).stdout)['checks']
+listed = json.loads(subprocess.run([DOCTOR, '--list', '--json'], capture_output=True, text=True, env=CLEAN).stdout)
+fits('doctor-list', listed, '--list --json')
+listed = listed['checks']
 documented = re.findall(r'^\| (WS\d+) \|', pathlib.Path(sys.argv[2], 'doctor.md').read_text(), re.MULTILINE)
 if documented != [c['number'] for c in listed]:
     fail('docs/doctor.md has other checks', str(documented))

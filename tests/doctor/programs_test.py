@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from checks import fail, finish  # noqa: E402
+from checks import fail, finish, fits  # noqa: E402
 
 DOCTOR, APP = (os.path.abspath(p) for p in sys.argv[1:3])
 ENV = {k: v for k, v in os.environ.items() if not k.startswith(('WS_', 'OMP_', 'LD_', 'PMI_', 'PMIX_', 'MPI', 'OMPI_', 'SLURM_'))}
@@ -28,6 +28,7 @@ def expect(what, program, *wanted, arguments=(), **environment):
     if done.returncode not in (0, 1) or done.stderr:
         return fail(f'{what}: exit status {done.returncode}', done.stderr)
     found = json.loads(done.stdout)
+    fits('doctor', found, what)
     for number, level, measured, fix in wanted:
         mine = [f for f in found['findings'] if f['number'] == number]
         if not any(f['level'] == level and measured in f['measured'] and fix in (f['fix'] or '') for f in mine):

@@ -21,6 +21,7 @@ import uuid
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import patience  # noqa: E402
+import schemas  # noqa: E402
 from patience import Unlikely, repeated  # noqa: E402
 from processes import cpu_seconds, end_processes, processes_of  # noqa: E402
 
@@ -220,6 +221,8 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
             result.stats = json.loads(f.read() or '{}')
     except ValueError as error:
         fail(result, f'the statistics are no JSON: {error}')
+    wrong = schemas.problems('stats', result.stats) if result.stats else []
+    expect(result, 'the statistics do not fit their schema: ' + '; '.join(wrong), not wrong)
     os.unlink(stats_file.name)
 
     if status == 'time limit':

@@ -1,34 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Reports as JSON: the documented schema, and what must hold of every one."""
-import json
 import pathlib
 import sys
 
-try:
-    import jsonschema
-except ImportError:
-    print(f'{sys.executable} has no jsonschema (Debian: python3-jsonschema)')
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import schemas  # noqa: E402
+
+if schemas.MISSING:
+    print(schemas.MISSING)
     sys.exit(77)
-
-SCHEMA = json.loads((pathlib.Path(__file__).resolve().parent.parent.parent / 'docs/report.schema.json').read_text())
-
-
-def strict(schema):
-    """The same, with no field that it does not describe."""
-    if isinstance(schema, list):
-        return [strict(s) for s in schema]
-    if not isinstance(schema, dict):
-        return schema
-    changed = {k: strict(v) for k, v in schema.items()}
-    if 'properties' in schema and schema.get('type') == 'object':
-        changed['additionalProperties'] = False
-    return changed
 
 
 def problems(report):
     """What is wrong with it, as lines."""
-    validator = jsonschema.Draft202012Validator(strict(SCHEMA))
-    found = [f'{"/".join(map(str, e.absolute_path))}: {e.message}' for e in validator.iter_errors(report)]
+    found = schemas.problems('report', report)
     if found:
         return found
 

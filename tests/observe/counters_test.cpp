@@ -24,7 +24,9 @@ struct Counter {
 #define LIST(kind, name, where, mpi_t, help) {WS_NAME_##kind(name), #mpi_t, help, #where},
 const std::vector<Counter> of_rank = {WS_RANK_COUNTERS(LIST, LIST, LIST, LIST, LIST, LIST)},
                            of_loop = {WS_LOOP_COUNTERS(LIST, LIST)}, of_call = {WS_CALL_COUNTERS(LIST)},
-                           of_phase = {WS_PHASE_COUNTERS(LIST, LIST)};
+                           of_phase = {WS_PHASE_COUNTERS(LIST, LIST)},
+                           // what ws-top shows of a rank
+                           on_board = {WS_RANK_COUNTERS(LIST, LIST, LIST, LIST, WS_NO, WS_NO)};
 
 std::string text_of(const std::string& path)
 {
@@ -85,6 +87,25 @@ TEST_CASE("the schema of reports has every counter, as its list describes it")
     defs["loop"] = with_counters(defs["loop"], of_loop, "loop", "");
     call = with_counters(call, of_call, "call", "");
     phase = with_counters(phase, of_phase, "level", "efficiency");
+    const std::string wanted = schema.dump(1) + "\n";
+    if (std::getenv("WS_WRITE_GOLDEN"))
+        std::ofstream(path) << wanted;
+    CHECK(text_of(path) == wanted);
+}
+
+TEST_CASE("the schema of ws-top has every counter of the board, as its list describes it")
+{
+    const std::string path = WS_DOCS "/top.schema.json", text = text_of(path);
+    Json schema = Json::parse(text);
+    Json properties = Json::object(), required = Json::array();
+    for (const Counter& c : on_board) {
+        const bool time = c.name.size() > 2 && c.name.compare(c.name.size() - 2, 2, "_s") == 0;
+        properties[c.name] = {{"type", time ? "number" : "integer"}, {"minimum", 0}, {"description", c.help}};
+        required.push_back(c.name);
+    }
+    Json& counters = schema["$defs"]["rank"]["properties"]["counters"];
+    counters["properties"] = properties;
+    counters["required"] = required;
     const std::string wanted = schema.dump(1) + "\n";
     if (std::getenv("WS_WRITE_GOLDEN"))
         std::ofstream(path) << wanted;

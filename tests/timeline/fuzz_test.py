@@ -106,8 +106,8 @@ def written(whole):
     if random.randrange(3) == 0 or not isinstance(whole.get('otherData'), dict) or not isinstance(whole.get('traceEvents'), list):
         return json.dumps(whole, indent=random.choice((None, 1))).encode()
     lines = ',\n'.join(json.dumps(e, separators=(',', ':')) for e in whole['traceEvents'])
-    head = json.dumps(whole['otherData'], separators=(',', ':'))
-    return f'{{"displayTimeUnit":"ns","otherData":{head},\n"traceEvents":[\n{lines}\n]}}\n'.encode()
+    head = json.dumps({k: v for k, v in whole.items() if k != 'traceEvents'}, separators=(',', ':'))
+    return f'{head[:-1]},\n"traceEvents":[\n{lines}\n]}}\n'.encode()
 
 
 def hurt_bytes(good):

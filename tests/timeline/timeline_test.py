@@ -14,6 +14,8 @@ import xml.etree.ElementTree as xml
 TIMELINE, MAKE = map(os.path.abspath, sys.argv[1:3])
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(TIMELINE), '../share/workshare/timeline'))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import schemas  # noqa: E402
 from ws_timeline import rows, svg, traces  # noqa: E402
 
 os.chdir(tempfile.mkdtemp(prefix='workshare-'))
@@ -55,6 +57,11 @@ def refused(path, *words, code=1):
 # ---- Rows: made_up.h says what they must be ----
 
 make('run.json', ranks=4, nodes=2, steps=5)
+for kind in 'shared', 'parallel', 'tasks':
+    with open(make(f'fits-{kind}.json', kind=kind, dropped=3)) as f:
+        written = json.load(f)
+    wrong = schemas.problems('trace', written)
+    expect(f'{kind}: it does not fit its schema: ' + '; '.join(wrong[:3]), next(iter(written)) == 'schema' and not wrong)
 panel = rows.Panel(traces.read('run.json'))
 expect('rows', [(r.node, r.core, r.rank) for r in panel.rows] == [(0, 0, 0), (0, 1, 1), (1, 0, 2), (1, 1, 3)])
 for row in panel.rows:
@@ -226,8 +233,18 @@ refused('missing.json', 'No such file')
 refused(write('cut.json', good[:len(good) // 2]), 'truncated')
 refused(write('cut2.json', good[:200]), 'truncated')
 refused(write('cut3.json', good.rsplit('\n', 2)[0] + '\n'), 'truncated')
-refused(write('newer.json', good.replace('"version":1', '"version":2')), 'version 2', 'newer')
-refused(write('versionless.json', good.replace('"version":1', '"version":"x"')), 'version')
+schema = f'"workshare-trace/{traces.FORMAT}"'
+refused(write('newer.json', good.replace(schema, f'"workshare-trace/{traces.FORMAT + 1}"')), f'version {traces.FORMAT + 1}', 'newer')
+refused(write('versionless.json', good.replace(schema, '"workshare-trace/x"')), 'version')
+refused(write('foreign3.json', good.replace(schema, '"workshare-report/1"')), 'no trace of Workshare')
+# As the first version wrote its head
+old = good.replace(f'{{"schema":{schema},', '{').replace('"otherData":{', '"otherData":{"format":"workshare-trace","version":1,')
+panel = rows.Panel(traces.read('run.json'))
+for name, text in ('former.json', old), ('former2.json', json.dumps(json.loads(old))):
+    former = rows.Panel(traces.read(write(name, text)))
+    expect(f'{name}: other rows', [(r.node, r.core, r.rank) for r in former.rows] == [(r.node, r.core, r.rank) for r in panel.rows])
+refused(write('newer1.json', old.replace('"version":1', '"version":9')), 'version 9', 'newer')
+refused(write('versionless1.json', old.replace('"version":1', '"version":"x"')), 'version')
 refused(write('foreign.json', '{"traceEvents":[{"ph":"X","ts":1,"dur":2,"name":"x"}]}'), 'no trace of Workshare')
 refused(write('foreign2.json', '[1, 2]'), 'no trace of Workshare')
 refused(write('text.json', 'hello\nworld\n'), 'no trace of Workshare')
@@ -298,7 +315,7 @@ for option in '--help', '--version':
 shutil.rmtree(os.getcwd())
 if failures:
     sys.exit(f'{failures} failed')
-if no_otf2:
-    print('python3-otf2 is missing: no OTF2 was read')
+if no_otf2 or schemas.MISSING:
+    print('; '.join(filter(None, ('python3-otf2 is missing: no OTF2 was read' if no_otf2 else '', schemas.MISSING))))
     sys.exit(77)
 print('ok')

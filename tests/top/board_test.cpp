@@ -210,7 +210,8 @@ TEST_CASE("boards with any word of them changed are refused or shown")
             View view;
             for (const Line& line : lay_out(jobs, view, 100, 40))
                 REQUIRE(line.width() <= 100);
-            REQUIRE(!to_json(jobs, {}, 0).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).empty());
+            REQUIRE(
+                !to_json(jobs, {}, 0, "0.1").dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).empty());
         }
     }
     CHECK(read > 50);

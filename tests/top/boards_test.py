@@ -10,9 +10,12 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import schemas  # noqa: E402
+
 WS_TOP, MADE_UP, DOCS = sys.argv[1:4]
 failures = 0
-skips = []
+skips = [schemas.MISSING] if schemas.MISSING else []
 
 
 def expect(what, condition, *seen):
@@ -24,6 +27,9 @@ def expect(what, condition, *seen):
 
 def top(*args, prefix=(), limit=30):
     done = subprocess.run([*prefix, WS_TOP, *map(str, args)], capture_output=True, text=True, timeout=limit)
+    for line in done.stdout.splitlines() if '--json' in args else []:
+        wrong = schemas.problems('top', json.loads(line))
+        expect(f'{args}: it does not fit its schema', not wrong, *wrong)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -71,7 +77,7 @@ def running_job():
         expect('three snapshots', code == 0 and len(lines) == 3 and not err, code, out, err)
         states = set()
         for line in lines:
-            expect('the format', line['format'] == 'workshare-top' and line['version'] == 1 and len(line['jobs']) == 1, line)
+            expect('the schema comes first', next(iter(line)) == 'schema' and len(line['jobs']) == 1, line)
             j = line['jobs'][0]
             expect('three of six ranks', j['ranks_here'] == 3 and j['size'] == 6 and not j['over'], j)
             states |= {core['state'] for rank in j['ranks'] for core in rank['cores'] if core['kind'] == 'home'}

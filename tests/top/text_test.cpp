@@ -239,9 +239,9 @@ TEST_CASE("the list for files has all rows")
 
 TEST_CASE("JSON")
 {
-    const auto j = to_json(job_of(2), {{7, "damaged"}}, 12.5);
-    CHECK(j["format"] == "workshare-top");
-    CHECK(j["version"] == 1);
+    const auto j = to_json(job_of(2), {{7, "damaged"}}, 12.5, "0.1");
+    CHECK(j["schema"] == json_schema);
+    CHECK(j["workshare"] == "0.1");
     CHECK(j["problems"][0]["pid"] == 7);
     const auto& job = j["jobs"][0];
     CHECK(job["job"] == "1234567800000000");

@@ -11,6 +11,7 @@ import tempfile
 from collections import Counter, defaultdict
 
 from job import CORES, MPIRUN, expect, expect_lines, fail, finish, likely, repeated, run, skip
+import schemas
 
 folder = tempfile.mkdtemp(prefix='workshare-')
 STAGE = os.path.dirname(os.path.dirname(MPIRUN))
@@ -22,7 +23,13 @@ def traced(name, *args, options=(), **how):
     result = run(*args, options=['-workshare-trace', path, *options], **how)
     try:
         with open(path) as f:
-            return result, json.load(f)
+            trace = json.load(f)
+        # Of many events, the first of each kind: a library in Python needs a millisecond for each.
+        seen = Counter()
+        sample = [e for e in trace['traceEvents'] if seen.update([(e['ph'], e.get('cat'))]) or seen[e['ph'], e.get('cat')] <= 20]
+        wrong = schemas.problems('trace', {**trace, 'traceEvents': sample})
+        expect(result, 'the trace does not fit its schema: ' + '; '.join(wrong[:3]), not wrong)
+        return result, trace
     except (OSError, ValueError) as error:
         fail(result, f'the trace: {error}')
         return result, None
@@ -113,7 +120,7 @@ if trace:
     about = trace['otherData']
     regions, chunks = check_chunks(result, trace)
     expect(result, f'{regions} regions, {chunks} chunks', regions > 10 and chunks > 100)
-    expect(result, 'dropped', about['dropped'] == 0 and about['version'] == 1)
+    expect(result, 'dropped', about['dropped'] == 0)
     check_nesting(result, trace)
     visits = check_lends(result, trace)
     if CORES > 1:
@@ -208,7 +215,7 @@ with open(os.path.join(folder, 'read'), 'w+') as read, subprocess.Popen(['cat', 
         result = run('imbalance', 'late', 2, options=['-workshare-trace', pipe], limit=20)
     reader.wait()
     read.seek(0)
-    expect(result, 'the pipe got no trace', json.loads(read.read() or '{"otherData": {}}')['otherData'].get('format') == 'workshare-trace')
+    expect(result, 'the pipe got no trace', json.loads(read.read() or '{}').get('schema', '').startswith('workshare-trace/'))
 unwritten(pipe, 'No such device or address', 'imbalance', 'late', 2)
 with subprocess.Popen(['head', '-c', '9', pipe], stdout=subprocess.DEVNULL), open(pipe, 'w'):
     unwritten(pipe, 'Broken pipe', 'tiny_regions', 20000, ranks=1)

@@ -99,8 +99,7 @@ TEST_CASE("JSON: every event once, where and when it was, and arrows from the le
     make(job, 4, 2, 5, true, 7);
     auto trace = written(job);
     const auto& about = trace["otherData"];
-    CHECK(about["format"] == "workshare-trace");
-    CHECK(about["version"] == trace_format);
+    CHECK(trace["schema"] == "workshare-trace/" + std::to_string(trace_format));
     CHECK(about["dropped"] == 7);
     CHECK(about["ranks"] == 4);
     std::map<std::string, int> kinds;
@@ -257,7 +256,7 @@ TEST_CASE("a pipe is neither waited for nor ended by a look")
     while (const char* error = made_up::write(job, pipe.c_str(), ws_trace_open)) // until `cat` has opened it
         REQUIRE(std::string(error) == "No such device or address");
     drain.join();
-    CHECK(nlohmann::json::parse(text)["otherData"]["format"] == "workshare-trace");
+    CHECK(nlohmann::json::parse(text)["schema"] == "workshare-trace/" + std::to_string(trace_format));
     REQUIRE(mkfifo((folder / "pipe.otf2").c_str(), 0600) == 0);
     CHECK(std::string(ws_trace_check(trace_interface, (folder / "pipe.otf2").c_str())).find("needs a regular file") !=
           std::string::npos);

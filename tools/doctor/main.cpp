@@ -15,7 +15,7 @@ namespace doctor {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int json_version = 1;
+constexpr char json_schema[] = "workshare-doctor/1", list_schema[] = "workshare-doctor-list/1";
 
 std::string dump(const Json& j) { return j.dump(2, ' ', false, Json::error_handler_t::replace); }
 
@@ -28,7 +28,7 @@ void list(bool json)
         else
             std::printf("%s  %s\n       %s\n", c.number, c.title, c.about);
     if (json)
-        std::printf("%s\n", dump({{"format", "ws-doctor-list"}, {"version", json_version}, {"checks", all}}).c_str());
+        std::printf("%s\n", dump({{"schema", list_schema}, {"workshare", WS_VERSION}, {"checks", all}}).c_str());
 }
 
 std::string on(const std::vector<std::string>& nodes, size_t of)
@@ -106,8 +106,7 @@ void print_json(const Job& job, const std::vector<Finding>& findings)
         j["nodes"] = f.nodes;
         all.push_back(j);
     }
-    Json j = {{"format", "ws-doctor"},
-              {"version", json_version},
+    Json j = {{"schema", json_schema},
               {"workshare", WS_VERSION},
               {"ranks", job.ranks},
               {"planned", job.planned}};

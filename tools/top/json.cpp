@@ -150,15 +150,16 @@ Json to_json(const JobSample& job)
 
 } // namespace
 
-Json to_json(const std::vector<JobSample>& jobs, const std::vector<Problem>& problems, double unix_seconds)
+Json to_json(const std::vector<JobSample>& jobs, const std::vector<Problem>& problems, double unix_seconds,
+             const char* workshare)
 {
     Json all = Json::array(), wrong = Json::array();
     for (const JobSample& job : jobs)
         all.push_back(to_json(job));
     for (const Problem& p : problems)
         wrong.push_back({{"pid", p.pid}, {"what", p.what}});
-    return {{"format", "workshare-top"},
-            {"version", json_version},
+    return {{"schema", json_schema},
+            {"workshare", workshare},
             {"time", unix_seconds},
             {"jobs", all},
             {"problems", wrong}};

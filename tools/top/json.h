@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A snapshot as one JSON object; docs/ws-top.md describes its fields.
+// A snapshot as one JSON object; docs/top.schema.json describes its fields.
 #pragma once
 
 #include "board_file.h"
@@ -10,9 +10,10 @@
 
 namespace ws::top {
 
-constexpr int json_version = 1;
+constexpr char json_schema[] = "workshare-top/1";
 
+// `workshare`: the version that writes it.
 nlohmann::ordered_json to_json(const std::vector<JobSample>& jobs, const std::vector<Problem>& problems,
-                               double unix_seconds);
+                               double unix_seconds, const char* workshare);
 
 } // namespace ws::top

@@ -117,7 +117,7 @@ int snapshots(const Options& options)
         if (options.json) {
             timespec now;
             clock_gettime(CLOCK_REALTIME, &now);
-            std::puts(to_json(jobs, watch.problems(), double(now.tv_sec) + 1e-9 * double(now.tv_nsec))
+            std::puts(to_json(jobs, watch.problems(), double(now.tv_sec) + 1e-9 * double(now.tv_nsec), WS_VERSION)
                           .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
         } else {
             if (i)

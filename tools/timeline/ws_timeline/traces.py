@@ -11,6 +11,7 @@ import tempfile
 import time
 
 FORMAT = 1  # of runtime/trace/trace.h
+SCHEMA = 'workshare-trace/'  # and the format's version
 PATIENCE = 2  # seconds that a pipe may have no writer: one that is started together with ws-timeline needs milliseconds
 
 
@@ -157,18 +158,32 @@ RAN = {'alone': 0, 'shared': 1, 'whole': 2}
 BATCH = 20000  # lines parsed at once: memory is bounded, and Python's parser is not called for each
 
 
+def about_of(path, everything):
+    """otherData of a file of ours, and None of another. Files of version 1 can have `format` and `version` there and no `schema`."""
+    about = everything.get('otherData') if isinstance(everything, dict) else None
+    if not isinstance(about, dict):
+        return None
+    schema = everything.get('schema')
+    if isinstance(schema, str) and schema.startswith(SCHEMA):
+        number = schema[len(SCHEMA):]
+        check_version(path, int(number) if re.fullmatch('[0-9]{1,9}', number) else None)
+    elif schema is None and about.get('format') == 'workshare-trace':
+        check_version(path, about.get('version'))
+    else:
+        return None
+    return about
+
+
 def head_of(path, first_line):
     """otherData, from the first line of a file of ours or of a whole JSON file."""
     try:
         line = first_line.decode().rstrip()
-        about = json.loads(line.rstrip(',') + '}' if not line.endswith('}') or line.endswith('},') else line)
-        about = about['otherData']
-        if about['format'] != 'workshare-trace':
-            raise ValueError
+        everything = json.loads(line.rstrip(',') + '}' if not line.endswith('}') or line.endswith('},') else line)
     except DAMAGE:
         return None
-    check_version(path, about.get('version'))
-    return about
+    if isinstance(everything, dict) and 'traceEvents' in everything:  # all of it is on this line
+        return None
+    return about_of(path, everything)
 
 
 def read_json(path, f, span):
@@ -210,12 +225,11 @@ def read_whole_json(path, data, span):
         everything = json.loads(data)
     except (ValueError, RecursionError):
         beginning = data[:40].decode('utf-8', 'replace').lstrip()
-        truncated = beginning.startswith('{"displayTimeUnit":"ns","otherData"')
+        truncated = beginning.startswith(('{"schema":"' + SCHEMA, '{"displayTimeUnit":"ns","otherData"'))
         raise BadTrace(f'{path}: ' + ('the file is truncated or damaged' if truncated else 'is no trace of Workshare: neither its JSON nor OTF2')) from None
-    about = everything.get('otherData') if isinstance(everything, dict) else None
-    if not isinstance(about, dict) or about.get('format') != 'workshare-trace' or not isinstance(everything.get('traceEvents'), list):
+    about = about_of(path, everything)
+    if about is None or not isinstance(everything.get('traceEvents'), list):
         raise BadTrace(f'{path}: is JSON, but no trace of Workshare')
-    check_version(path, about.get('version'))
     trace, threads = begin_json(path, about)
     take(path, threads, everything['traceEvents'], span)
     return finish_json(trace, about)
