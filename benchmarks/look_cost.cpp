@@ -5,6 +5,7 @@
 //
 // While it looks the window is mapped without the right to write: a look that writes to a shared line kills the
 // program.
+#include "base/mapping.h"
 #include "lend/chooser.h"
 #include "lend/victims.h"
 #include "loop/chaos.h"
@@ -47,8 +48,9 @@ int main(int argc, char** argv)
         }
 
     const size_t bytes = ws::window::Window::bytes(ranks, ranks);
-    void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (base == MAP_FAILED) {
+    const ws::base::Mapping mapping = ws::base::map_anonymous(ws::base::read_write, bytes);
+    void* const base = mapping.get_address();
+    if (!base) {
         std::perror("look_cost: mmap");
         return 1;
     }

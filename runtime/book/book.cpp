@@ -11,7 +11,6 @@
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -19,6 +18,7 @@
 namespace ws::book {
 
 using base::CpuMask;
+using base::Mapping;
 using base::Sight;
 using base::lift;
 
@@ -41,9 +41,9 @@ uint64_t monotonic_ns()
 enum class Stage { foreign, unfinished, ready };
 
 // How far `fd` is as a book, which is mapped as soon as it has its size and its seals.
-Stage look(int fd, Book*& book)
+Stage look(int fd, Mapping& mapping)
 {
-    if (!book) {
+    if (!mapping.get_address()) {
         struct stat s;
         if (fstat(fd, &s) < 0 || (s.st_size && uint64_t(s.st_size) != sizeof(Book)))
             return Stage::foreign;
@@ -53,11 +53,11 @@ Stage look(int fd, Book*& book)
             return Stage::foreign;
         if (!s.st_size || !(seals & F_SEAL_SHRINK))
             return Stage::unfinished;
-        void* p = mmap(nullptr, sizeof(Book), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (p == MAP_FAILED)
+        mapping = base::map(fd, base::read_write, sizeof(Book));
+        if (!mapping.get_address())
             return Stage::foreign;
-        book = static_cast<Book*>(p);
     }
+    const Book* const book = base::at<Book>(mapping);
     if (!Hardware::load_acquire(book->stamp)) // pairs with make_book()
         return Stage::unfinished;
     const bool ours = book->magic_ == magic && book->version_ == version && book->pages_ == page_count &&
@@ -65,21 +65,17 @@ Stage look(int fd, Book*& book)
     return ours ? Stage::ready : Stage::foreign;
 }
 
-// Null: that is no book of ours. Waits a while for one that is being made.
-Book* map_book(int fd)
+// Empty: that is no book of ours. Waits a while for one that is being made.
+Mapping map_book(int fd)
 {
-    Book* book = nullptr;
-    Stage stage = look(fd, book);
+    Mapping mapping;
+    Stage stage = look(fd, mapping);
     for (unsigned us = 0; stage == Stage::unfinished && us < book_patience_us;
          us += book_look_us) {
         usleep(book_look_us);
-        stage = look(fd, book);
+        stage = look(fd, mapping);
     }
-    if (stage == Stage::ready)
-        return book;
-    if (book)
-        munmap(book, sizeof(Book));
-    return nullptr;
+    return stage == Stage::ready ? std::move(mapping) : Mapping();
 }
 
 int make_book()
@@ -95,19 +91,18 @@ int make_book()
         close(fd);
         return -1;
     }
-    void* p = mmap(nullptr, sizeof(Book), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED) {
+    const Mapping mapping = base::map(fd, base::read_write, sizeof(Book));
+    Book* const book = base::at<Book>(mapping);
+    if (!book) {
         close(fd);
         return -1;
     }
-    Book* book = static_cast<Book*>(p);
     book->magic_ = magic;
     book->version_ = version;
     book->pages_ = page_count;
     book->bytes = sizeof(Book);
     fd = lift(fd);
     Hardware::store_release(book->stamp, monotonic_ns()); // after the head
-    munmap(p, sizeof(Book));
     return fd;
 }
 
@@ -185,9 +180,8 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
                 close(fd);
                 continue;
             }
-            if (Book* book = map_book(fd)) {
-                const uint64_t stamp = Hardware::load_relaxed(book->stamp);
-                munmap(book, sizeof(Book));
+            if (const Mapping mapping = map_book(fd); mapping.get_address()) {
+                const uint64_t stamp = Hardware::load_relaxed(base::at<Book>(mapping)->stamp);
                 if (earliest.fd < 0 || stamp < earliest.stamp) {
                     std::swap(earliest.fd, fd);
                     earliest.stamp = stamp;
@@ -234,7 +228,8 @@ int open_book_of(pid_t pid, int fd, const char* proc)
 
 bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask mask, int node)
 {
-    Book* book = fd < 0 ? nullptr : map_book(fd);
+    Mapping mapping = fd < 0 ? Mapping() : map_book(fd);
+    Book* const book = base::at<Book>(mapping);
     for (unsigned i = 0; book && i < page_count; i++) {
         Page& page = book->page[i];
         if (Hardware::load_relaxed(page.state) != Page::free ||
@@ -251,6 +246,7 @@ bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask 
         Hardware::store_relaxed(page.busy, 1);
         for (Flag used = Hardware::load_relaxed(book->used); used <= i; used = Hardware::load_relaxed(book->used))
             Hardware::cas_full(book->used, used, i + 1);
+        mapping_ = std::move(mapping);
         book_ = book;
         clear_cores(Flag(i + 1)); // of whoever had the page
         Hardware::store_release(page.state, Page::there); // after all of it. Pairs with neighbours()
@@ -262,8 +258,6 @@ bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask 
         node_ = node;
         return true;
     }
-    if (book)
-        munmap(book, sizeof(Book));
     if (fd >= 0)
         close(fd);
     return false;
@@ -282,8 +276,8 @@ void Reader::leave()
     if (!page_)
         return;
     free_page(*page_, own_);
-    munmap(book_, sizeof(Book));
     close(fd_);
+    mapping_ = Mapping();
     book_ = nullptr;
     page_ = nullptr;
     fd_ = -1;

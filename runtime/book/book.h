@@ -16,6 +16,7 @@
 
 #include "base/atomics.h"
 #include "base/cpus.h"
+#include "base/mapping.h"
 #include "base/os.h"
 #include "base/process.h"
 
@@ -160,7 +161,8 @@ private:
     void free_page(Page& page, const ProcessId& process) const;
 
     int fd_ = -1; // open as long as this process is in it: later jobs find it here when the others have gone
-    Book* book_ = nullptr;
+    base::Mapping mapping_;
+    Book* book_ = nullptr; // there
     Page* page_ = nullptr;
     std::vector<SharedCore*> shared_; // its own
     ProcessId own_ = {};

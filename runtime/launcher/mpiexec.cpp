@@ -7,6 +7,7 @@
 // stay.
 #include "launcher/arguments.h"
 #include "launcher/table.h"
+#include "base/mapping.h"
 #include "base/open_file.h"
 
 #include <algorithm>
@@ -93,9 +94,10 @@ Linked linked_with(const std::string& path)
     });
     if (fd < 0)
         return linked;
-    void* const file = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    const ws::base::Mapping mapping = ws::base::map(fd, ws::base::read_private, size);
     close(fd);
-    if (file == MAP_FAILED)
+    const void* const file = mapping.get_address();
+    if (!file)
         return linked;
     const auto names = [&](const char* name) { return memmem(file, size, name, strlen(name)) != nullptr; };
     constexpr char magic[] = {0x7f, 'E', 'L', 'F', sizeof(void*) == 8 ? 2 : 1}; // of this width
@@ -103,7 +105,6 @@ Linked linked_with(const std::string& path)
         linked.openmp = names("libgomp.so.") || names("libomp.so") || names("libiomp5.so");
         linked.sanitizer = names("__asan_init") || names("__tsan_init");
     }
-    munmap(file, size);
     return linked;
 }
 

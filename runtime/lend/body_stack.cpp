@@ -118,6 +118,7 @@ int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, const Body
 void watch_stack(const char* kind, int rank)
 {
     const size_t bytes = signal_stack_bytes();
+    // mmap, because untouched pages must cost nothing (MAP_NORESERVE)
     void* memory =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
     pthread_attr_t attributes;

@@ -389,16 +389,11 @@ SerialPasses::SerialPasses(const Region& region, const std::vector<Result>& resu
         values_bytes_ += rounded_up(r.size());
         elements_ += r.is_rounded() ? r.count : 0;
     }
-    bytes_ = rounded_up(sizeof(Shared)) + passes * (values_bytes_ + rounded_up(elements_ * sizeof(double)));
-    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory != MAP_FAILED)
-        shared_ = new (memory) Shared();
-}
-
-SerialPasses::~SerialPasses()
-{
-    if (shared_)
-        munmap(shared_, bytes_);
+    memory_ =
+        base::map_anonymous(base::read_write, rounded_up(sizeof(Shared)) +
+                                                  passes * (values_bytes_ + rounded_up(elements_ * sizeof(double))));
+    if (memory_.get_address())
+        shared_ = new (memory_.get_address()) Shared();
 }
 
 double SerialPasses::seconds(Pass pass) const { return shared_->seconds[unsigned(pass)]; }

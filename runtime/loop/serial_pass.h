@@ -6,6 +6,7 @@
 #pragma once
 
 #include "loop/results.h"
+#include "base/mapping.h"
 
 #include <memory>
 #include <string>
@@ -29,7 +30,6 @@ public:
     // For the region that is about to be opened on this thread; its schedule clause keeps `chunk` iterations together.
     // Allocates memory; ready() says whether there was enough.
     SerialPasses(const Region& region, const std::vector<Result>& results, uint64_t chunk);
-    ~SerialPasses();
     SerialPasses(const SerialPasses&) = delete;
     bool ready() const { return shared_; }
 
@@ -53,8 +53,9 @@ private:
     const Region& region_;
     const std::vector<Result>& results_;
     const uint64_t chunk_;
-    Shared* shared_ = nullptr;
-    size_t bytes_ = 0, values_bytes_ = 0, elements_ = 0;
+    base::Mapping memory_;
+    Shared* shared_ = nullptr; // there
+    size_t values_bytes_ = 0, elements_ = 0;
     std::vector<const char*> at_;
     std::vector<size_t> value_at_, element_at_; // by result, in the memory of a pass
     std::string why_;

@@ -3,6 +3,7 @@
 
 #include "base/atomics.h"
 #include "base/lift.h"
+#include "base/mapping.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -10,6 +11,8 @@
 #include <new>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace ws::observe {
 
@@ -19,28 +22,37 @@ namespace {
 
 size_t align(size_t n) { return (n + 63) & ~size_t(63); }
 
+// Threads look at a board until the process ends, so nothing unmaps it. Null if there is no mapping.
+void* keep(base::Mapping mapping)
+{
+    static auto* const kept = new std::vector<base::Mapping>;
+    void* const p = mapping.get_address();
+    if (p)
+        kept->push_back(std::move(mapping));
+    return p;
+}
+
 void* shared_memory(size_t bytes)
 {
     // The descriptor stays open: it is how other processes find the board.
     const int fd = base::lift(memfd_create(board_name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (fd < 0)
         return nullptr;
-    void* p = MAP_FAILED;
+    void* p = nullptr;
     if (ftruncate(fd, off_t(bytes)) == 0) {
         // a reader cannot be killed by a file that shrinks
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-        p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        p = keep(base::map(fd, base::read_write, bytes));
     }
-    if (p != MAP_FAILED)
-        return p;
-    close(fd);
-    return nullptr;
+    if (!p)
+        close(fd);
+    return p;
 }
 
 void* private_memory(size_t bytes)
 {
-    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p != MAP_FAILED)
+    void* p = keep(base::map_anonymous(base::copy_on_write, bytes));
+    if (p)
         return p;
     // The heap may have some left. In whole pages: a child of fork() maps others there (keep_board_private()).
     const size_t page = size_t(sysconf(_SC_PAGESIZE));
@@ -87,6 +99,7 @@ void show_board(Board& board)
 void keep_board_private(Board& board)
 {
     const Board head = board;
+    // mmap, because the board keeps its address (MAP_FIXED)
     if (mmap(&board, head.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
              0) != MAP_FAILED)
         new (&board) Board(head);

@@ -35,7 +35,8 @@ EventLog* new_log(SeatKind kind, unsigned core)
     }
     logs.push_back(log);
     logs_lock.unlock();
-    // Untouched pages cost nothing. Without memory all of it is dropped, and counted.
+    // mmap, because untouched pages must cost nothing (MAP_NORESERVE). Without memory all of it is dropped, and
+    // counted.
     if (log->capacity) {
         void* memory = mmap(nullptr, most * sizeof(Event), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

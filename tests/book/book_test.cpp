@@ -566,8 +566,8 @@ namespace {
 // Writes all over the book until it is killed: what rows have already, and words that are wrong in every place.
 [[noreturn]] void scribble(int fd, unsigned seed)
 {
-    void* const p = mmap(nullptr, sizeof(Book), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    auto* const words = static_cast<volatile uint32_t*>(p);
+    const Mapping mapping = map(fd, read_write, sizeof(Book));
+    auto* const words = at<volatile uint32_t>(mapping);
     std::minstd_rand random(seed);
     const size_t head = offsetof(Book, changes) / 4, pages = offsetof(Book, page) / 4,
                  cores = offsetof(Book, core) / 4, all = sizeof(Book) / 4;

@@ -5,7 +5,6 @@
 #include "node.h"
 
 #include <csignal>
-#include <sys/mman.h>
 #include <sys/wait.h>
 
 using namespace ws::lend;
@@ -19,9 +18,9 @@ class Process {
 public:
     Process()
     {
-        auto* told = static_cast<ProcessId*>(
-            mmap(nullptr, sizeof(ProcessId), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-        REQUIRE(told != MAP_FAILED);
+        const Mapping shared = map_anonymous(read_write, sizeof(ProcessId));
+        auto* const told = at<ProcessId>(shared);
+        REQUIRE(told);
         pid_ = fork();
         if (pid_ == 0) {
             const ProcessId own = own_process();
@@ -33,7 +32,6 @@ public:
         }
         REQUIRE(comes_true([&] { return Hardware::load_acquire(reinterpret_cast<volatile Flag&>(told->pid)) != 0; }));
         id = *told;
-        munmap(told, sizeof *told);
     }
     ~Process() { die(); }
     void die()

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <sys/mman.h>
 
 using namespace ws::base;
 using namespace ws::window;
@@ -58,14 +57,13 @@ void FakeOpenMP::close()
 }
 
 TestNode::TestNode(unsigned ranks, unsigned workers, unsigned boss, unsigned mask_size)
-    : bytes_(Window::bytes(ranks, ranks + workers, mask_size)),
-      memory_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+    : memory_(ws::base::map_anonymous(ws::base::copy_on_write, Window::bytes(ranks, ranks + workers, mask_size))),
       cores_(ranks + workers)
 {
-    REQUIRE(memory_ != MAP_FAILED);
+    REQUIRE(memory_.get_address());
     for (unsigned r = 0; r < ranks; r++) {
         ranks_.push_back(std::make_unique<TestRank>());
-        ranks_[r]->window.map(memory_, ranks, cores_, r, mask_size);
+        ranks_[r]->window.map(memory_.get_address(), ranks, cores_, r, mask_size);
     }
     for (unsigned r = 0; r < ranks; r++) {
         TestRank& rank = *ranks_[r];
@@ -104,7 +102,6 @@ TestNode::~TestNode()
     stop();
     for (auto& rank : ranks_)
         rank->lending.reset();
-    munmap(memory_, bytes_);
 }
 
 ws::lend::Rank& TestNode::make(unsigned r)

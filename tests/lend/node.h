@@ -5,6 +5,7 @@
 #pragma once
 
 #include "abi/abi.h"
+#include "base/mapping.h"
 #include "openmp/library/regions.h"
 #include "lend/rank.h"
 #include "loop/open_region.h"
@@ -103,8 +104,7 @@ public:
     };
 
 private:
-    size_t bytes_;
-    void* memory_;
+    ws::base::Mapping memory_;
     unsigned cores_;
     std::vector<std::unique_ptr<TestRank>> ranks_;
     std::set<unsigned> started_;

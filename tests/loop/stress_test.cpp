@@ -5,6 +5,7 @@
 //
 // Each test runs with libatomic_ops, which production uses, and with the compiler's own atomics: ThreadSanitizer does
 // not see into the inline assembly of the former.
+#include "base/mapping.h"
 #include "loop/descriptor.h"
 
 #include <atomic>
@@ -13,7 +14,6 @@
 #include <csignal>
 #include <new>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -142,12 +142,19 @@ struct Arena {
 };
 
 template <class A>
-Arena<A>* shared_arena()
-{
-    void* memory = mmap(nullptr, sizeof(Arena<A>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    REQUIRE(memory != MAP_FAILED);
-    return new (memory) Arena<A>;
-}
+class SharedArena {
+public:
+    SharedArena() : memory_(ws::base::map_anonymous(ws::base::read_write, sizeof(Arena<A>)))
+    {
+        REQUIRE(memory_.get_address());
+        new (memory_.get_address()) Arena<A>;
+    }
+    Arena<A>& operator*() const { return *ws::base::at<Arena<A>>(memory_); }
+    Arena<A>* operator->() const { return &**this; }
+
+private:
+    ws::base::Mapping memory_;
+};
 
 template <class A>
 void with_threads(Arena<A>& a, unsigned thieves, unsigned regions)
@@ -175,20 +182,19 @@ TEMPLATE_TEST_CASE("every unit runs exactly once under many threads", "[descript
     // More than 2^13 regions: the generation wraps.
     auto thieves_and_regions = GENERATE(std::make_pair(1u, 200000u), std::make_pair(3u, 60000u),
                                        std::make_pair(15u, 20000u));
-    Arena<TestType>* a = shared_arena<TestType>();
+    const SharedArena<TestType> a;
     with_threads(*a, thieves_and_regions.first, thieves_and_regions.second / scale);
     CAPTURE(thieves_and_regions.first);
     CHECK(a->wrong == 0);
     CHECK(a->stolen > 0);
     CHECK(a->descriptor.joiners() == 0);
-    munmap(a, sizeof *a);
 }
 
 TEMPLATE_TEST_CASE("every unit runs exactly once under many processes", "[descriptor][stress]", ws::base::Hardware,
                    Builtin)
 {
     unsigned thieves = GENERATE(1u, 3u, 12u);
-    Arena<TestType>* a = shared_arena<TestType>();
+    const SharedArena<TestType> a;
     std::vector<pid_t> children;
     for (unsigned t = 0; t < thieves; t++) {
         pid_t child = fork();
@@ -210,7 +216,6 @@ TEMPLATE_TEST_CASE("every unit runs exactly once under many processes", "[descri
     CHECK(a->wrong == 0);
     CHECK(a->stolen > 0);
     CHECK(a->descriptor.joiners() == 0);
-    munmap(a, sizeof *a);
 }
 
 // A torn claim shows as a wrong count, or the count of joiners goes wrong first and the owner waits for ever: in a
@@ -219,7 +224,7 @@ TEMPLATE_TEST_CASE("every unit runs exactly once under many processes", "[descri
 #ifndef __SANITIZE_THREAD__
 TEST_CASE("the oracle sees a broken claim", "[descriptor][stress][broken]")
 {
-    Arena<Torn>* a = shared_arena<Torn>();
+    const SharedArena<Torn> a;
     pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
@@ -236,6 +241,5 @@ TEST_CASE("the oracle sees a broken claim", "[descriptor][stress][broken]")
         waitpid(child, nullptr, 0);
     }
     CHECK((a->wrong > 0 || !ended));
-    munmap(a, sizeof *a);
 }
 #endif

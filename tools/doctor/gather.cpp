@@ -2,6 +2,7 @@
 #include "gather.h"
 
 #include "abi/name_text.h"
+#include "base/mapping.h"
 #include "observe/board.h"
 
 #include <climits>
@@ -14,7 +15,6 @@
 #include <fcntl.h>
 #include <mpi.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -58,13 +58,11 @@ int why_inactive()
         if (length < 0 || std::string(target, size_t(length)).find(std::string("memfd:") + ws::observe::board_name) ==
                               std::string::npos)
             continue;
-        void* mapped = mmap(nullptr, sizeof(ws::observe::Board), PROT_READ, MAP_SHARED, std::atoi(entry->d_name), 0);
-        if (mapped == MAP_FAILED)
-            continue;
-        const auto* board = static_cast<const ws::observe::Board*>(mapped);
-        if (board->magic == ws::observe::board_magic && board->version == ws::observe::board_version)
+        const ws::base::Mapping mapping =
+            ws::base::map(std::atoi(entry->d_name), ws::base::read_only, sizeof(ws::observe::Board));
+        const auto* const board = ws::base::at<const ws::observe::Board>(mapping);
+        if (board && board->magic == ws::observe::board_magic && board->version == ws::observe::board_version)
             why = int(board->inactive);
-        munmap(mapped, sizeof(ws::observe::Board));
     }
     if (folder)
         closedir(folder);

@@ -53,6 +53,7 @@ Fiber* Fiber::make(unsigned number)
         return fiber;
     }
     const loop::StackSize size = loop::stack_size(loop::host().stack_bytes);
+    // mmap, because of the guard below the stack (PROT_NONE)
     void* const memory = mmap(nullptr, size.guard + size.bytes, PROT_NONE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
     char* const lowest = static_cast<char*>(memory) + size.guard;
