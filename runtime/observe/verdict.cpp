@@ -306,9 +306,11 @@ std::string policies_text(const Facts& f)
 }
 
 // A program that runs as with V threads may take longer for that than with one: what help won says nothing of that.
-std::string as_what(const Facts& f)
+std::string gain_text(double speedup, const Facts& f)
 {
-    return f.virtual_threads ? format("its %u OpenMP threads without help", f.virtual_threads) : "without";
+    if (f.virtual_threads)
+        return format("; about %.2f times as fast as its %u OpenMP threads without help", speedup, f.virtual_threads);
+    return format("; about %.2f times as fast as without", speedup);
 }
 
 // What the line ends with, whatever was stolen.
@@ -392,7 +394,7 @@ Verdict judge(const Totals& t, const Facts& f)
         if (!loop.empty())
             v.line += ", most of it from " + loop;
         if (v.speedup >= 1.01)
-            v.line += format("; about %.2f times as fast as ", v.speedup) + as_what(f) + give_or_take(t);
+            v.line += gain_text(v.speedup, f) + give_or_take(t);
         const double lost = t.idle - t.stolen_home;
         if (used < 1) { // next to nothing was stolen: the user asks why, as if it were nothing
             v.reason = why_not(t, f);

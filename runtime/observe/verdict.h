@@ -50,7 +50,7 @@ struct Facts {
     } serial = {};
     double parallel_s = 0;          // in parallel regions of OpenMP, where none is shared but could be; of all ranks
     double parallel_tasks_s = 0;    // in those of them that have put tasks
-    unsigned virtual_threads = 0;   // that the program runs as with, where its parallel regions are shared; 0: it does not
+    unsigned virtual_threads = 0;   // V, where the program runs as with V threads; 0: it does not
     bool gain_is_unknown = false;   // threads of shared regions waited for each other, or had very short chunks
     std::string why_inactive;       // explains Totals::inactive
     // How many jobs of one rank the launcher made of one command, as it did not tell its processes of each other in a
