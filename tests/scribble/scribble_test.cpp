@@ -16,13 +16,14 @@
 #include "policy/tasks/worth.h"
 #include "window/load_row.h"
 #include "window/locks.h"
+#include "base/mapping.h"
 #include "base/os.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <random>
-#include <sys/mman.h>
 
 using namespace ws;
 using base::Hardware;
@@ -30,13 +31,36 @@ using base::Hardware;
 // What the table of processors needs of MPI: this process is the node.
 static void* policy_memory;
 static size_t policy_bytes;
-void* policy::NodeMemory::allocate(MPI_Comm, size_t bytes)
+static std::function<void()> at_attach;
+extern "C" {
+int PMPI_Comm_rank(MPI_Comm, int* rank) { return *rank = 0; }
+int PMPI_Barrier(MPI_Comm) { return 0; }
+int PMPI_Allreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm) { return 0; }
+// Between this and the next call of a collective function each rank looks where the objects are.
+int PMPI_Bcast(void*, int, MPI_Datatype, int, MPI_Comm)
 {
-    policy_bytes = bytes;
-    return policy_memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (at_attach)
+        at_attach();
+    return 0;
 }
-void policy::NodeMemory::free() { std::free(policy_memory); }
-extern "C" int PMPI_Barrier(MPI_Comm) { return 0; }
+int PMPI_Win_allocate_shared(MPI_Aint bytes, int, MPI_Info, MPI_Comm, void*, MPI_Win* window)
+{
+    *window = MPI_WIN_NULL + 1;
+    policy_bytes = size_t(bytes) / 64 * 64;
+    policy_memory = std::aligned_alloc(64, policy_bytes);
+    return MPI_SUCCESS;
+}
+int PMPI_Win_shared_query(MPI_Win, int, MPI_Aint*, int*, void* base)
+{
+    return std::memcpy(base, &policy_memory, sizeof policy_memory), 0;
+}
+int PMPI_Win_free(MPI_Win* window)
+{
+    std::free(policy_memory);
+    *window = MPI_WIN_NULL;
+    return 0;
+}
+}
 loop::Chaos loop::chaos;
 
 namespace {
@@ -82,20 +106,12 @@ private:
 
 class Memory {
 public:
-    explicit Memory(size_t bytes)
-        : bytes_(bytes), at_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
-    {
-        REQUIRE(at_ != MAP_FAILED);
-    }
-    ~Memory() { munmap(at_, bytes_); }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    void* at() const { return at_; }
-    size_t bytes() const { return bytes_; }
+    explicit Memory(size_t bytes) : mapping_(base::map_anonymous(base::copy_on_write, bytes)) { REQUIRE(at()); }
+    void* at() const { return mapping_.get_address(); }
+    size_t bytes() const { return mapping_.get_size(); }
 
 private:
-    size_t bytes_;
-    void* at_;
+    base::Mapping mapping_;
 };
 
 constexpr unsigned ranks = 4;
@@ -282,6 +298,33 @@ TEST_CASE("processors of ranks, and how they are dealt")
         }
     }
     table.detach();
+}
+
+TEST_CASE("a table of processors that is scribbled over while ranks attach is used as it should be, or not at all")
+{
+    namespace cores = policy::cores;
+    NodeOfRanks node;
+    cores::Start start;
+    start.cpus = {{0, 4}, {1, 5}, {2, 6}, {3, 7}};
+    unsigned attached = 0, without = 0;
+    for (unsigned seed = 1; seed <= 2000; seed++) {
+        Scribbler scribbler(seed);
+        at_attach = [&] { scribbler.scribble(policy_memory, policy_bytes, seed % 2 ? 2 : 100); };
+        cores::Table table;
+        if (table.attach(MPI_COMM_NULL, node.window, start, {8, 8, 8, 8})) {
+            attached++;
+            for (unsigned r = 0; r < ranks; r++) {
+                const auto at = uintptr_t(&table.row(r)) - uintptr_t(policy_memory);
+                REQUIRE(at + sizeof(cores::RankRow) <= policy_bytes);
+                REQUIRE(table.first()[r] == 2);
+            }
+            table.detach();
+        } else
+            without++;
+    }
+    at_attach = nullptr;
+    CHECK(attached > 100);
+    CHECK(without > 100);
 }
 
 TEST_CASE("a rank that seems to have all processors there can be is lent no more than there are")

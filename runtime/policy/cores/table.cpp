@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "policy/cores/table.h"
 
+#include "policy/node_objects.h"
+
 #include <algorithm>
-#include <new>
 
 namespace ws::policy::cores {
 
@@ -84,6 +85,17 @@ Start start_of(const std::vector<CpuSet>& masks, const std::vector<int>& home, c
     return start;
 }
 
+struct Table::Shared {
+    Shared(NodeObjects::Manager* manager, size_t ranks, size_t processors)
+        : rows(ranks, manager), processors(processors, manager), numbers(3 * ranks, manager)
+    {
+    }
+    Head head = {};
+    NodeObjects::Array<RankRow> rows;
+    NodeObjects::Array<Processor> processors;
+    NodeObjects::Array<uint16_t> numbers;
+};
+
 bool Table::attach(MPI_Comm node, window::Window& window, const Start& start, const std::vector<unsigned>& most)
 {
     window_ = &window;
@@ -91,50 +103,59 @@ bool Table::attach(MPI_Comm node, window::Window& window, const Start& start, co
     processors_ = 0;
     for (const auto& cpus : start.cpus)
         processors_ += unsigned(cpus.size());
-    const size_t bytes =
-        sizeof(Head) + ranks_ * (sizeof(RankRow) + 3 * sizeof(uint16_t)) + processors_ * sizeof(Processor);
-    const bool first = window.me() == 0;
+    const size_t bytes = NodeObjects::root_bytes<Shared>() + NodeObjects::array_bytes<RankRow>(ranks_) +
+                         NodeObjects::array_bytes<Processor>(processors_) +
+                         NodeObjects::array_bytes<uint16_t>(3 * size_t(ranks_));
     void* const memory = memory_.allocate(node, bytes);
     if (!memory)
         return false;
-    head_ = static_cast<Head*>(memory);
-    rows_ = reinterpret_cast<RankRow*>(head_ + 1);
-    all_ = reinterpret_cast<Processor*>(rows_ + ranks_);
-    numbers_ = reinterpret_cast<uint16_t*>(all_ + processors_);
-    if (first) {
-        new (head_) Head();
-        std::vector<int> cpus;
-        for (const auto& own : start.cpus)
-            cpus.insert(cpus.end(), own.begin(), own.end());
-        const std::vector<window::Place> places = window::places_of(cpus);
-        unsigned p = 0;
-        for (unsigned r = 0; r < ranks_; r++) {
-            std::vector<unsigned> workers;
-            for (unsigned c = ranks_; c < window.cores(); c++)
-                if (window.home(c).rank == r)
-                    workers.push_back(c);
-            new (&rows_[r]) RankRow();
-            rows_[r].target = Flag(start.cpus[r].size());
-            rows_[r].most = most[r];
-            this->first()[r] = last()[r] = uint16_t(start.cpus[r].size());
-            for (size_t i = 0; i < start.cpus[r].size(); i++, p++) {
-                new (&all_[p]) Processor();
-                all_[p].cpu = start.cpus[r][i];
-                all_[p].home = i == 0 ? r : no_rank;
-                all_[p].core = i == 0 ? r : take_worker(workers, window, all_[p].cpu);
-                all_[p].first = r;
-                all_[p].place = places[p];
-                const unsigned core = all_[p].core;
-                if (i > 0)
-                    arbiter::Word<>(core == no_core ? all_[p].word : window.home(core).use)
-                        .start(r, core == no_core ? arbiter::Use::home : arbiter::Use::worker);
-            }
-        }
-        head_->generation = 1;
+    NodeObjects objects(memory, bytes);
+    const bool first = window.me() == 0;
+    Shared* const shared = objects.root<Shared>(
+        memory_.from_first(node, first ? objects.construct<Shared>(ranks_, processors_) : -1));
+    head_ = shared ? &shared->head : nullptr;
+    rows_ = shared ? objects.elements(shared->rows, ranks_) : nullptr;
+    all_ = shared ? objects.elements(shared->processors, processors_) : nullptr;
+    numbers_ = shared ? objects.elements(shared->numbers, 3 * size_t(ranks_)) : nullptr;
+    if (!memory_.all(node, head_ && rows_ && all_ && numbers_)) {
+        memory_.free();
+        return false;
     }
+    if (first)
+        fill(start, most);
     PMPI_Barrier(node);
     constants_.assign(all_, all_ + processors_);
     return true;
+}
+
+void Table::fill(const Start& start, const std::vector<unsigned>& most)
+{
+    std::vector<int> cpus;
+    for (const auto& own : start.cpus)
+        cpus.insert(cpus.end(), own.begin(), own.end());
+    const std::vector<window::Place> places = window::places_of(cpus);
+    unsigned p = 0;
+    for (unsigned r = 0; r < ranks_; r++) {
+        std::vector<unsigned> workers;
+        for (unsigned c = ranks_; c < window_->cores(); c++)
+            if (window_->home(c).rank == r)
+                workers.push_back(c);
+        rows_[r].target = Flag(start.cpus[r].size());
+        rows_[r].most = most[r];
+        first()[r] = last()[r] = uint16_t(start.cpus[r].size());
+        for (size_t i = 0; i < start.cpus[r].size(); i++, p++) {
+            all_[p].cpu = start.cpus[r][i];
+            all_[p].home = i == 0 ? r : no_rank;
+            all_[p].core = i == 0 ? r : take_worker(workers, *window_, all_[p].cpu);
+            all_[p].first = r;
+            all_[p].place = places[p];
+            const unsigned core = all_[p].core;
+            if (i > 0)
+                arbiter::Word<>(core == no_core ? all_[p].word : window_->home(core).use)
+                    .start(r, core == no_core ? arbiter::Use::home : arbiter::Use::worker);
+        }
+    }
+    head_->generation = 1;
 }
 
 arbiter::Word<> Table::word(unsigned p) const

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the ranks of a node share for processor balancing, in memory of their own beside the window:
-//
-//    Head | RankRow[ranks] | Processor[processors] | former, first, last[ranks]
+// What the ranks of a node share for processor balancing, in memory of their own beside the window: a head, a row a
+// rank, a row a processor, and three numbers a rank (former, first, last).
 //
 // A processor is a CPU that threads of OpenMP regions compute on. Each rank has one that it keeps, its home processor,
 // where its own thread is; its word is that of the rank's core in the window, so that loops that are stolen and regions
@@ -92,7 +91,7 @@ Start start_of(const std::vector<base::CpuSet>& masks, const std::vector<int>& h
 
 class Table {
 public:
-    // Collective over `node`; false on all ranks if there is no memory.
+    // Collective over `node`; false on all ranks if there is no memory for it.
     bool attach(MPI_Comm node, window::Window& window, const Start& start, const std::vector<unsigned>& most);
     void detach() { memory_.free(); }
 
@@ -115,9 +114,13 @@ public:
     std::vector<Located> located() const;
 
 private:
+    struct Shared;
+    void fill(const Start& start, const std::vector<unsigned>& most);
+
     NodeMemory memory_;
     window::Window* window_ = nullptr;
     unsigned ranks_ = 0, processors_ = 0;
+    // As they were in attach(): what another rank scribbles there moves none of them.
     Head* head_ = nullptr;
     RankRow* rows_ = nullptr;
     Processor* all_ = nullptr;

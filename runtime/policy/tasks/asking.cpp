@@ -3,6 +3,7 @@
 // A pool among others: what it tells them of itself, what its balancer wants done, and when all are done.
 #include "policy/tasks/letters.h"
 #include "policy/tasks/pool.h"
+#include "policy/node_objects.h"
 #include "policy/world_ranks.h"
 
 #include "mpi/end_job.h"
@@ -52,6 +53,32 @@ uint64_t told(const volatile Hardware::Word& word, uint64_t most = most_of_other
 
 } // namespace
 
+struct Pool::Shared {
+    Shared(NodeObjects::Manager* manager, size_t ranks) : rows(ranks, manager) {}
+    NodeHead head = {};
+    NodeObjects::Array<Row> rows;
+};
+
+// Collective over the node. False on all its ranks: there is no memory.
+bool Pool::share_rows(size_t ranks)
+{
+    const size_t bytes = NodeObjects::root_bytes<Shared>() + NodeObjects::array_bytes<Row>(ranks);
+    void* const memory = memory_.allocate(node_, bytes);
+    if (!memory)
+        return false;
+    NodeObjects objects(memory, bytes);
+    Shared* const shared =
+        objects.root<Shared>(memory_.from_first(node_, node_me_ == 0 ? objects.construct<Shared>(ranks) : -1));
+    Row* const rows = shared ? objects.elements(shared->rows, ranks) : nullptr;
+    if (!memory_.all(node_, rows != nullptr)) {
+        memory_.free();
+        return false;
+    }
+    head_ = &shared->head;
+    rows_ = rows;
+    return true;
+}
+
 void Pool::open_wire()
 {
     PMPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, me_, MPI_INFO_NULL, &node_);
@@ -73,15 +100,7 @@ void Pool::open_wire()
 
     static NodeHead alone;
     head_ = &alone;
-    int there = 1;
-    if (ranks > 1) {
-        char* const memory = static_cast<char*>(memory_.allocate(node_, 64 + sizeof(Row) * size_t(ranks)));
-        there = memory != nullptr;
-        if (memory) {
-            head_ = reinterpret_cast<NodeHead*>(memory);
-            rows_ = reinterpret_cast<Row*>(memory + 64);
-        }
-    }
+    int there = ranks == 1 || share_rows(size_t(ranks));
     PMPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_LAND, comm_);
     if (!there) { // some node has no room in /dev/shm
         if (me_ == 0)

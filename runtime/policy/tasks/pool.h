@@ -100,9 +100,10 @@ private:
         volatile base::Hardware::Word rest, waiting, mean_ns, grows, room; // grows: in hundredths
         volatile base::Hardware::Word pace[Pace::most];                    // packed()
     };
-    struct NodeHead {
+    struct alignas(64) NodeHead {
         volatile base::Hardware::Flag state; // of the node, as its agent has seen it or was told (state_of())
     };
+    struct Shared;
 
     // pool.cpp
     void leave();
@@ -136,6 +137,7 @@ private:
 
     // asking.cpp
     void open_wire();
+    bool share_rows(size_t ranks);
     void connect();
     bool poll();
     void look_at_letters();
@@ -180,6 +182,7 @@ private:
     std::vector<int> node_of_;    // of each rank
     std::vector<int> in_world_;   // its rank in MPI_COMM_WORLD
     policy::NodeMemory memory_;
+    // As they were when the pool was made: what another rank scribbles there moves none of them.
     NodeHead* head_ = nullptr;
     Row own_row_ = {};
     Row* rows_ = &own_row_; // of all ranks of the node, if tasks move
