@@ -99,7 +99,7 @@ private:
                       {"ranks", job_.ranks},
                       {"nodes", job_.nodes},
                       {"length_ns", job_.length},
-                      {"began_unix_ns", job_.began_unix},
+                      {"started_unix_ns", job_.began_unix},
                       {"kept", job_.keep_oldest ? "oldest" : "newest"}};
         uint64_t dropped = 0, kept = 0;
         Json processes = Json::array(), threads = Json::array();

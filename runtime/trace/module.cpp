@@ -40,7 +40,7 @@ const char* kind_name(EventKind kind)
     case EventKind::asleep: return "asleep";
     case EventKind::visit: return "visit";
     case EventKind::chunk: return "chunk";
-    case EventKind::region: return "region";
+    case EventKind::region: return "execution";
     case EventKind::phase: return "phase";
     case EventKind::parallel: return "parallel";
     case EventKind::rows: return "rows";

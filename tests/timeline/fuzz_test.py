@@ -29,7 +29,7 @@ folder = tempfile.mkdtemp(prefix='workshare-')
 os.chdir(folder)
 failures, drawn, refused = 0, 0, 0
 ODD = [None, True, False, 0, -1, 1.5, 1e308, 1e15, 10**30, -10**30, '', 'x', '\ud800', 'a\nb\0\x1b[2J', '<b>&"', [], {}, [[]], [1, 'x', None], {'x': 1},
-       float('inf'), float('-inf'), float('nan'), 'home', 'guest', 'worker', 'thread', 'X', 'chunk', 'visit', 'region', 'phase', 'lent']
+       float('inf'), float('-inf'), float('nan'), 'home', 'guest', 'worker', 'thread', 'X', 'chunk', 'visit', 'execution', 'phase', 'lent']
 
 
 def fail(what, name):

@@ -238,11 +238,14 @@ refused(write('newer.json', good.replace(schema, f'"workshare-trace/{traces.FORM
 refused(write('versionless.json', good.replace(schema, '"workshare-trace/x"')), 'version')
 refused(write('foreign3.json', good.replace(schema, '"workshare-report/1"')), 'no trace of Workshare')
 # As the first version wrote its head
-old = good.replace(f'{{"schema":{schema},', '{').replace('"otherData":{', '"otherData":{"format":"workshare-trace","version":1,')
+old = good.replace(f'{{"schema":{schema},', '{').replace('"otherData":{', '"otherData":{"format":"workshare-trace","version":1,') \
+    .replace('"started_unix_ns"', '"began_unix_ns"').replace('"cat":"execution"', '"cat":"region"')
+expect('the former names are not tried', old.count('"region"') > 5 and 'execution' not in old)
 panel = rows.Panel(traces.read('run.json'))
 for name, text in ('former.json', old), ('former2.json', json.dumps(json.loads(old))):
     former = rows.Panel(traces.read(write(name, text)))
     expect(f'{name}: other rows', [(r.node, r.core, r.rank) for r in former.rows] == [(r.node, r.core, r.rank) for r in panel.rows])
+    expect(f'{name}: other loops', rows.Panel.of_loops(traces.read(name)).end == rows.Panel.of_loops(traces.read('run.json')).end < panel.end)
 refused(write('newer1.json', old.replace('"version":1', '"version":9')), 'version 9', 'newer')
 refused(write('versionless1.json', old.replace('"version":1', '"version":"x"')), 'version')
 refused(write('foreign.json', '{"traceEvents":[{"ph":"X","ts":1,"dur":2,"name":"x"}]}'), 'no trace of Workshare')

@@ -49,7 +49,7 @@ def check_chunks(result, trace):
     regions, chunks = defaultdict(list), defaultdict(list)
     for e in slices(trace):
         rank = threads[e['tid']]['rank']
-        if e['cat'] == 'region' and e['args']['ran'] != 'whole':
+        if e['cat'] == 'execution' and e['args']['ran'] != 'whole':
             regions[rank].append((*ends_of(e), e['name'], e['args']))
         if e['cat'] == 'chunk':
             chunks[rank].append((*ends_of(e), e['name'], e['args']))

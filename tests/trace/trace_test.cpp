@@ -124,7 +124,7 @@ TEST_CASE("JSON: every event once, where and when it was, and arrows from the le
             CHECK(chunks.insert({t["rank"], std::floor(e["ts"].get<double>() / 100), e["args"]["first"]}).second);
     }
     CHECK(kinds["chunk"] == 2 * 5 * int(made_up::kept_chunks + made_up::stolen_chunks + made_up::odd_chunks));
-    CHECK(kinds["region"] == 4 * 5);
+    CHECK(kinds["execution"] == 4 * 5);
     CHECK(kinds["mpi"] == 4 * 5);
     CHECK(kinds["lent"] == 2 * 5);
     CHECK(kinds["visit"] == 2 * 5);

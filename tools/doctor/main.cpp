@@ -15,7 +15,7 @@ namespace doctor {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr char json_schema[] = "workshare-doctor/1", list_schema[] = "workshare-doctor-list/1";
+constexpr char json_schema[] = "workshare-doctor/2", list_schema[] = "workshare-doctor-list/1";
 
 std::string dump(const Json& j) { return j.dump(2, ' ', false, Json::error_handler_t::replace); }
 
@@ -114,7 +114,7 @@ void print_json(const Job& job, const std::vector<Finding>& findings)
     Json loops = Json::array();
     if (job.program)
         for (const Loop& loop : job.program->loops)
-            loops.push_back({{"name", loop.name}, {"file", loop.file}});
+            loops.push_back({{"loop", loop.name}, {"file", loop.file}});
     j["loops"] = loops;
     j["findings"] = all;
     std::printf("%s\n", dump(j).c_str());

@@ -44,7 +44,7 @@ class Panel:
     @classmethod
     def of_loops(cls, trace):
         """From the first shared loop to a little behind the last, with times counted from there."""
-        loops = [(e[1], e[2]) for t in trace.threads for e in t.events if e[0] == 'region']
+        loops = [(e[1], e[2]) for t in trace.threads for e in t.events if e[0] == 'execution']
         if not loops:
             return cls(trace)
         begin, end = min(b for b, _ in loops), max(e for _, e in loops)
@@ -193,7 +193,7 @@ class Panel:
                 now = first
             if kind == 'chunk':
                 what = self.state(CHUNK, thread.rank, name), a, b
-            elif kind == 'region':
+            elif kind == 'execution':
                 what = self.state(LOOP, thread.rank, name), a, 0
             elif kind == 'parallel':
                 what = self.state(PARALLEL, thread.rank, threads_text(a, b)), 0, 0

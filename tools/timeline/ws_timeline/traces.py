@@ -10,7 +10,7 @@ import stat
 import tempfile
 import time
 
-FORMAT = 1  # of runtime/trace/trace.h
+FORMAT = 2  # of runtime/trace/trace.h
 SCHEMA = 'workshare-trace/'  # and the format's version
 PATIENCE = 2  # seconds that a pipe may have no writer: one that is started together with ws-timeline needs milliseconds
 
@@ -57,7 +57,8 @@ class Thread:
         return event if span is None or kind == 'phase' or begin < span[1] and end > span[0] else None
 
 
-KINDS = {'mpi', 'chunk', 'region', 'lent', 'visit', 'asleep', 'phase', 'parallel', 'rows', 'tasks'}
+KINDS = {'mpi', 'chunk', 'execution', 'lent', 'visit', 'asleep', 'phase', 'parallel', 'rows', 'tasks'}
+FORMER = {'region': 'execution'}  # names of version 1
 
 
 class Trace:
@@ -255,7 +256,7 @@ def take(path, threads, events, span):
         for e in events:
             if e['ph'] != 'X':
                 continue
-            kind, args = e['cat'], e.get('args')
+            kind, args = FORMER.get(e['cat'], e['cat']), e.get('args')
             begin = round(e['ts'] * 1000)
             end = begin + round(e['dur'] * 1000)
             rank = a = b = 0
@@ -267,7 +268,7 @@ def take(path, threads, events, span):
             name = names[name]
             if kind == 'chunk':
                 a, b = args['first'], args['end']
-            elif kind == 'region':
+            elif kind == 'execution':
                 a, b = args['iterations'], RAN[args['ran']]
             elif kind == 'lent':
                 rank, name = args['tenant'], ''
@@ -416,12 +417,12 @@ def from_otf2(path, reader, span):
 
 
 def event_of(region, begin, end, values):
-    kind, name, rank, a, b = region.description, '', 0, 0, 0
+    kind, name, rank, a, b = FORMER.get(region.description, region.description), '', 0, 0, 0
     if kind == 'mpi':
         name = region.name
     elif kind == 'chunk':
         name, a, b = region.canonical_name, values['first'], values['end']
-    elif kind == 'region':
+    elif kind == 'execution':
         name, a, b = region.name, values['iterations'], RAN[values['ran']]
     elif kind == 'lent':
         rank = values['tenant']
