@@ -16,7 +16,7 @@ for compiler in compilers:
                 env = {'WS_CHAOS': str(seed)} if seed else {}
                 result = run(program, 17 + seed, regions, ranks=ranks, env=env, steals=1 < ranks <= CORES)
                 if ranks > 1:
-                    expect(result, 'regions were counted', result.stats.get('regions', 0) == ranks * regions)
+                    expect(result, 'regions were counted', result.stats.get('executions', 0) == ranks * regions)
         run(program, 5, 100, workshare=False)
     run(f'api_shared_{compiler}', 'shared', steals=CORES > 1)
     run(f'api_shared_{compiler}', workshare=False)

@@ -23,9 +23,9 @@ def loops(result):
 @repeated
 def short(least, env, ranks=2):
     result = run('checked', 'short', 1000, ranks=ranks, env=env)
-    expect(result, 'loops were not shared', result.stats['regions'] == result.stats['regions_shared'] == 1000)
+    expect(result, 'loops were not shared', result.stats['executions'] == result.stats['executions_shared'] == 1000)
     expect(result, 'a verdict on times that mean nothing', ('ranks waited in MPI' in result.err) == ('WS_CHECK' not in env))
-    likely(result, 'loops were shared with nobody', result.stats['regions_joined'] >= least)
+    likely(result, 'loops were shared with nobody', result.stats['executions_helped'] >= least)
 
 
 for env, ranks in ({'WS_STEAL_ALL': '1'}, 2), ({'WS_CHECK': '1'}, 2), ({'WS_CHECK': '1'}, 1), ({'WS_CHECK': '1', 'WS_WORKERS': '2'}, 3):

@@ -7,7 +7,7 @@ if CORES < 2:
     finish()
 
 result = run('forks', 'between', steals=True)
-expect(result, 'the children are counted', result.stats.get('regions') == 20)
+expect(result, 'the children are counted', result.stats.get('executions') == 20)
 for what in 'thread', 'inside', 'spawn':
     run('forks', what, steals=True)
 run('forks', 'thread', env={'WS_CHAOS': '3', 'WS_REPORT': '1'}, steals=True)

@@ -13,6 +13,6 @@ for ranks, regions, seeds in SOAK if '--soak' in sys.argv else JOBS:
         result = run('oracle', 17 + seed, regions, ranks=ranks, env=env, limit=600 if '--soak' in sys.argv else 60,
                      steals=1 < ranks <= CORES)
         if ranks > 1:
-            expect(result, 'regions were counted', result.stats.get('regions', 0) == ranks * regions)
+            expect(result, 'regions were counted', result.stats.get('executions', 0) == ranks * regions)
 run('oracle', 5, 200, workshare=False)
 finish()

@@ -18,7 +18,7 @@ def served():
     result = run('served', CALLS, prefix=alone)
     expect_lines(result, result.out, f'^{5 * CALLS} calls$')
     # Two a call were needed, one a rank; some are left where other programs have the cores.
-    likely(result, 'ranks slept between calls', result.stats.get('sleeps', 5 * CALLS) < CALLS)
+    likely(result, 'ranks slept between calls', result.stats.get('naps', 5 * CALLS) < CALLS)
 
 
 if CORES < 2:

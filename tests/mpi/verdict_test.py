@@ -27,7 +27,7 @@ def late():
     result = verdict('late', part='stealing computed in', steals=True)
     expect(result, 'the loop is not named', 'imbalance.c:' in result.err and 'loop' in result.err)
     expect(result, 'the loop is not in the statistics', 'imbalance.c:' in (result.stats.get('loop') or ''))
-    likely(result, 'more stolen than idle', 0 < result.stats['stolen_s'] <= 1.1 * result.stats['idle_s'])
+    likely(result, 'more stolen than idle', 0 < result.stats['borrowed_s'] <= 1.1 * result.stats['blocked_s'])
 
 
 if CORES > 1:
@@ -40,7 +40,7 @@ verdict('late', ranks=1, part=NOTHING, reason='there is one rank')
 @repeated
 def short():    # The first of many short loops may be shared: what they cost is not known yet.
     result = verdict('short', part='workshare: ', reason='')
-    likely(result, 'short loops were shared', result.stats['regions_shared'] < 0.01 * result.stats['regions'])
+    likely(result, 'short loops were shared', result.stats['executions_shared'] < 0.01 * result.stats['executions'])
     if result.stats['chunks_stolen'] == 0:
         likely(result, 'another reason', 'was not shared: too short (' in result.err)
 

@@ -79,12 +79,12 @@ def running_job():
         for line in lines:
             expect('the schema comes first', next(iter(line)) == 'schema' and len(line['jobs']) == 1, line)
             j = line['jobs'][0]
-            expect('three of six ranks', j['ranks_here'] == 3 and j['size'] == 6 and not j['over'], j)
-            states |= {core['state'] for rank in j['ranks'] for core in rank['cores'] if core['kind'] == 'home'}
-        times = [line['time'] for line in lines]    # of one that was late, the next comes sooner
+            expect('three of six ranks', j['ranks_here'] == 3 and j['ranks'] == 6 and not j['over'], j)
+            states |= {core['state'] for rank in j['by_rank'] for core in rank['cores'] if core['kind'] == 'home'}
+        times = [line['at_unix_s'] for line in lines]    # of one that was late, the next comes sooner
         expect('times are those of the clock', times == sorted(times) and before <= times[0] and times[-1] <= time.time(), before, times)
         code, out, err = top('--once', '--json', '--pid', job.pid, '--interval', 0.9)
-        ranks = json.loads(out)['jobs'][0]['ranks']
+        ranks = json.loads(out)['jobs'][0]['by_rank']
         owner, thief = ranks[0], ranks[1]
         # As made_up_job.cpp says: 20 ms of computing, 40 lent, 40 waiting, in each 100.
         shares = thief['interval']
@@ -108,8 +108,8 @@ def ends():
         lines = [json.loads(line)['jobs'][0] for line in out.splitlines()]
         expect('it ends with the job', code == 0 and time.monotonic() - began < 5 and len(lines) >= 2, code, out, err)
         last = lines[-1]
-        expect('and has its final figures', last['over'] and last['died'] == 0 and abs(last['seconds'] - 1.2) < 0.15
-               and last['ranks'][0]['condition'] == 'finished' and abs(last['ranks'][1]['total']['lent'] - .4) < .1, last)
+        expect('and has its final figures', last['over'] and last['died'] == 0 and abs(last['elapsed_s'] - 1.2) < 0.15
+               and last['by_rank'][0]['condition'] == 'finished' and abs(last['by_rank'][1]['total']['lent'] - .4) < .1, last)
     with Job(2, 0.8, 0, 2, 'die') as job:
         code, out, err = top('--once', '--pid', job.pid, '--count', 9, '--interval', 0.5)
         expect('ranks that die are told', code == 0 and '2 ranks died: the job is over' in out and 'whole run' in out, code, out, err)
@@ -122,7 +122,7 @@ def wrong_boards():
             code, out, err = top('--json', '-i', 0.1)
             told = [line for line in err.splitlines() if f'process {wrong.pid}:' in line]
             expect(f'{kind}: told once, in a line', len(told) == 1 and says in told[0], err)
-            expect(f'{kind}: the other job is shown', code == 0 and [r['pid'] for j in json.loads(out)['jobs'] for r in j['ranks']], code, out)
+            expect(f'{kind}: the other job is shown', code == 0 and [r['pid'] for j in json.loads(out)['jobs'] for r in j['by_rank']], code, out)
             if kind == 'newer':
                 expect('and in the JSON', {'pid': wrong.pid, 'what': told[0].split(': ', 2)[2]} in json.loads(out)['problems'], out)
 
@@ -169,11 +169,11 @@ def documented():
         found = set()
         for i in range(20):     # not always at the same place of the job's turn of 100 ms
             found |= set(fields(json.loads(top('--json', '--pid', job.pid, '-i', 0.07 + 0.013 * (i % 5))[1])))
-            if 'on_rank' in found:
+            if 'visit_s' in found:
                 break
     found = {field.replace('_without_stealing', '') for field in found}
     missing = [field for field in sorted(found) if not re.search(rf'`([^`]*\W)?{field}(\W[^`]*)?`', page)]
-    expect('fields without a word', 'on_rank' in found and not missing, missing)
+    expect('fields without a word', 'visit_s' in found and not missing, missing)
 
 
 def children():
@@ -181,7 +181,7 @@ def children():
     with Job(1, 60) as job:
         code, out, err = top('--json', '--pid', job.pid, '-i', 0.1)
         j = json.loads(out)['jobs']
-        expect('one rank, found once', len(j) == 1 and len(j[0]['ranks']) == 1, out)
+        expect('one rank, found once', len(j) == 1 and len(j[0]['by_rank']) == 1, out)
 
 
 def other_users():
@@ -207,7 +207,7 @@ def other_users():
 
         def pids(*args):
             code, out, err = top('--json', '-i', 0.1, *args)
-            return [r['pid'] for j in (json.loads(out)['jobs'] if out else []) for r in j['ranks'] if r['pid'] > theirs.pid], [
+            return [r['pid'] for j in (json.loads(out)['jobs'] if out else []) for r in j['by_rank'] if r['pid'] > theirs.pid], [
                 j['uid'] for j in (json.loads(out)['jobs'] if out else [])]
         with Job(1, 60):
             expect('root sees its own', uid not in pids()[1], pids())

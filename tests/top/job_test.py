@@ -18,7 +18,7 @@ WS_TOP = sys.argv[3]
 def attached(pid):
     def by_all():
         seen = subprocess.run([WS_TOP, '--json', '-i', '0.05', '--pid', str(pid)], capture_output=True, text=True)
-        return seen.returncode == 0 and json.loads(seen.stdout)['jobs'][0]['ranks_here'] == json.loads(seen.stdout)['jobs'][0]['size']
+        return seen.returncode == 0 and json.loads(seen.stdout)['jobs'][0]['ranks_here'] == json.loads(seen.stdout)['jobs'][0]['ranks']
     return patience.waited_for(by_all, 10)
 
 
@@ -48,31 +48,31 @@ def watched_to_its_end():
     result = run('top_job', 10, 150, ranks=3, env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '3'}, meanwhile=watcher)
     seen = watcher.seen
     likely(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0 and len(seen) > 10)
-    homes = [(rank['rank'], rank['cores'][0]) for job in seen for rank in job['ranks']]
+    homes = [(rank['rank'], rank['cores'][0]) for job in seen for rank in job['by_rank']]
     for state in ('computing', 'lent'):
         likely(result, f'no rank was ever {state}', any(core['state'] == state for _, core in homes))
     likely(result, 'no rank waited with its core kept', any(core['state'] in ('blocked', 'asleep') for _, core in homes))
-    expect(result, 'a core was lent to another than rank 0', all(core['lent_to'] == 0 for _, core in homes if core['state'] == 'lent'))
+    expect(result, 'a core was lent to another than rank 0', all(core['tenant'] == 0 for _, core in homes if core['state'] == 'lent'))
     likely(result, 'rank 0 waited, or so it seemed', all(core['state'] == 'computing' for rank, core in homes if rank == 0 and core['wait_s'] > 0.02))
     calls = {core['call'] for rank, core in homes if rank == 2 and core['call']}
     likely(result, f'rank 2 was seen in {calls}', {'MPI_Recv', 'MPI_Allreduce'} <= calls)
-    guests = [guest for job in seen for guest in job['ranks'][0]['guests']]
-    likely(result, 'the guests of rank 0, and their loop', {guest['on_rank'] for guest in guests} == {1, 2} and
+    guests = [guest for job in seen for guest in job['by_rank'][0]['guests']]
+    likely(result, 'the guests of rank 0, and their loop', {guest['home'] for guest in guests} == {1, 2} and
            any('top_job.c' in (guest['loop'] or '') for guest in guests))
     likely(result, 'the loop that runs on a lent core', any('top_job.c' in (core['loop'] or '') for _, core in homes if core['state'] == 'lent'))
     for job in seen:
-        for rank in job['ranks']:
+        for rank in job['by_rank']:
             shares = rank['interval']
             if not expect(result, f'shares: {shares}', -1e-9 <= min(shares['computing'], shares['lent'], shares['waiting']) and
                           abs(shares['computing'] + shares['lent'] + shares['waiting'] - 1) < 1e-6 or job['over']):
                 return
-    middle = [job['interval'] for job in seen[2:-2] if job['interval']['seconds'] > 0]
+    middle = [job['interval'] for job in seen[2:-2] if job['interval']['elapsed_s'] > 0]
     likely(result, 'steals were seen as they happened', sum(m['steals_per_s'] > 0 for m in middle) > len(middle) / 4)
     # The job's own end: all figures once more.
     last = seen[-1]
-    lent = sum(rank['total']['lent'] * rank['seconds'] for rank in last['ranks'])
-    borrowed = sum(rank['total']['borrowed'] * rank['seconds'] for rank in last['ranks'])
-    idle = sum((rank['total']['lent'] + rank['total']['waiting']) * rank['seconds'] for rank in last['ranks'])
+    lent = sum(rank['total']['lent'] * rank['wall_s'] for rank in last['by_rank'])
+    borrowed = sum(rank['total']['borrowed'] * rank['wall_s'] for rank in last['by_rank'])
+    idle = sum((rank['total']['lent'] + rank['total']['waiting']) * rank['wall_s'] for rank in last['by_rank'])
     stats = result.stats
 
     def near(what, own, theirs):
@@ -80,13 +80,13 @@ def watched_to_its_end():
     expect(result, f'the last snapshot is of the end: {last["over"]}, {last["died"]}', last['over'] and last['died'] == 0)
     expect(result, f'chunks: {last["chunks_stolen"]}', last['chunks_stolen'] == stats['chunks_stolen'])
     likely(result, 'nothing was stolen', stats['chunks_stolen'] > 0)
-    near('wall', last['seconds'], stats['wall_s'])
+    near('wall', last['elapsed_s'], stats['elapsed_s'])
     near('lent', lent, stats['lent_s'])
-    near('waited', idle, stats['idle_s'])
-    near('borrowed', borrowed, stats['stolen_s'])
+    near('waited', idle, stats['blocked_s'])
+    near('borrowed', borrowed, stats['borrowed_s'])
     likely(result, f'it was worth it: {last["total"]}', last['total']['parallel_efficiency'] >
            last['total']['parallel_efficiency_without_stealing'] + 0.1)
-    because = last['total'].get('waited_because', {})
+    because = last['total'].get('refused', {})
     likely(result, f'nothing was shared while rank 0 slept outside of its loop: {because}', because.get('nothing_shared', 0) > 0.5)
     likely(result, f'as text: {watcher.text}', 'top_job  job ' + last['job'][:8] in watcher.text and '3 ranks on' in watcher.text
            and 'top_job.c' in watcher.text)
@@ -110,7 +110,7 @@ def as_several_nodes():
     likely(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0)
     if watcher.seen:
         job = watcher.seen[-1]
-        expect(result, f'two nodes: {job["nodes_here"]}', job['nodes_here'] == 2 and sorted(rank['node'] for rank in job['ranks']) == [0, 0, 1, 1])
+        expect(result, f'two nodes: {job["nodes_here"]}', job['nodes_here'] == 2 and sorted(rank['node'] for rank in job['by_rank']) == [0, 0, 1, 1])
 
 
 def without_workshare():

@@ -245,13 +245,13 @@ TEST_CASE("JSON")
     CHECK(j["problems"][0]["pid"] == 7);
     const auto& job = j["jobs"][0];
     CHECK(job["job"] == "1234567800000000");
-    CHECK(job["ranks"].size() == 2);
-    CHECK(job["ranks"][0]["guests"][0]["on_rank"] == 1);
-    CHECK(job["ranks"][0]["guests"][0]["loop"] == "/long/path/prog.c:10:main");
-    CHECK(job["ranks"][1]["cores"][0]["state"] == "lent");
-    CHECK(job["ranks"][1]["cores"][0]["lent_to"] == 0);
-    CHECK(job["ranks"][1]["cores"][0]["call"] == "MPI_Recv");
-    CHECK(job["ranks"][0]["cores"][0]["call"].is_null());
+    CHECK(job["by_rank"].size() == 2);
+    CHECK(job["by_rank"][0]["guests"][0]["home"] == 1);
+    CHECK(job["by_rank"][0]["guests"][0]["loop"] == "/long/path/prog.c:10:main");
+    CHECK(job["by_rank"][1]["cores"][0]["state"] == "lent");
+    CHECK(job["by_rank"][1]["cores"][0]["tenant"] == 0);
+    CHECK(job["by_rank"][1]["cores"][0]["call"] == "MPI_Recv");
+    CHECK(job["by_rank"][0]["cores"][0]["call"].is_null());
     CHECK(job["interval"]["parallel_efficiency"].is_number());
     CHECK(j.dump().find('\n') == std::string::npos);
 }

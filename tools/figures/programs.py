@@ -41,8 +41,8 @@ def parts(plain, shared):
         job, ranks = s["workshare"], s["ranks"]
         turn, turns = ranks * median_us(s), ranks * s["all_turns_us"] * 1e-6
         own = sum(s["useful_us"]) / turn - job["close_wait_s"] / turns
-        return ((median_us(p) - max(p["useful_us"])) * ranks / turn, (job["lent_s"] - job["stolen_home_s"]) / turns, job["close_wait_s"] / turns,
-                own + job["stolen_home_s"] / turns - sum(p["useful_us"]) / turn)
+        return ((median_us(p) - max(p["useful_us"])) * ranks / turn, (job["lent_s"] - job["helped_s"]) / turns, job["close_wait_s"] / turns,
+                own + job["helped_s"] / turns - sum(p["useful_us"]) / turn)
     found = [measure.quartiles(sorted(column))[0] for column in zip(*map(of, plain, shared))]
     words = ("MPI itself", "hand-overs", "ends of loops", "more computing")
     return "of the cores' time: " + ", ".join(f"{word} {100 * share:.1f} %" for word, share in zip(words, found) if share >= 0.005)
@@ -54,11 +54,11 @@ def told(name, turns, off, shared):
     more than what is judged, or ranks had no CPU for so long, nothing is judged."""
     def said(result):
         job = result["workshare"]
-        return 1 + (job["speedup"] - 1) * job["wall_s"] * 1e6 / turns / median_us(result)
+        return 1 + (job["speedup"] - 1) * job["elapsed_s"] * 1e6 / turns / median_us(result)
 
     def kept_off(result):
         job = result["workshare"]
-        return job["kept_off_s"] / (job["wall_s"] * job["ranks"])
+        return job["kept_off_s"] / (job["elapsed_s"] * job["ranks"])
     ratios = sorted(said(s) / (median_us(o) / median_us(s)) for o, s in zip(off, shared))
     middle, low, high = measure.quartiles(ratios)
     noise = max(max(map(median_us, off)) / min(map(median_us, off)) - 1, measure.median_of(shared, kept_off))

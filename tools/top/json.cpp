@@ -15,7 +15,7 @@ Json to_json(const Shares& s) { return {{"computing", s.computing}, {"lent", s.l
 
 Json to_json(const Metrics& m)
 {
-    Json j = {{"seconds", m.seconds}};
+    Json j = {{"elapsed_s", m.seconds}};
     if (m.seconds > 0)
         j.update({{"parallel_efficiency", m.parallel_efficiency},
                   {"parallel_efficiency_without_stealing", m.parallel_efficiency_without},
@@ -29,7 +29,7 @@ Json to_json(const Metrics& m)
                   {"lends_per_s", m.lends_per_s}});
     for (unsigned k = 0; k < observe::refusal_kinds; k++)
         if (m.waited_because[k] > 0)
-            j["waited_because"][refusal_name(observe::Refusal(k))] = m.waited_because[k];
+            j["refused"][refusal_name(observe::Refusal(k))] = m.waited_because[k];
     return j;
 }
 
@@ -58,7 +58,7 @@ Json to_json(const CoreSample& c)
             {"state_s", c.state_s},
             {"call", text_or_null(c.call)},
             {"wait_s", c.wait_s},
-            {"lent_to", c.tenant < 0 ? Json(nullptr) : Json(c.tenant)},
+            {"tenant", c.tenant < 0 ? Json(nullptr) : Json(c.tenant)},
             {"loop", text_or_null(c.loop)},
             {"interval", to_json(c.interval)},
             {"total", to_json(c.total)},
@@ -91,14 +91,14 @@ Json to_json(const RankSample& r)
     for (const CoreSample& c : r.cores)
         cores.push_back(to_json(c));
     for (const GuestSample& g : r.guests)
-        guests.push_back({{"on_rank", g.on}, {"loop", text_or_null(g.loop)}, {"seconds", g.visit_s}});
+        guests.push_back({{"home", g.on}, {"loop", text_or_null(g.loop)}, {"visit_s", g.visit_s}});
     return {{"rank", r.rank},
             {"node", r.node},
             {"pid", r.pid},
             {"program", r.program},
             {"condition", name_of(r.condition)},
             {"stealing", !r.inactive},
-            {"seconds", r.seconds},
+            {"wall_s", r.seconds},
             {"interval", interval},
             {"total", total},
             {"chunks_stolen", r.chunks_stolen},
@@ -111,12 +111,12 @@ Json to_json(const RankSample& r)
 
 Json to_json(const LoopSample& l)
 {
-    return {{"name", l.name},
+    return {{"loop", l.name},
             {"owner_share", l.owner_share},
             {"guest_share", l.guest_share},
-            {"regions_per_s", l.regions_per_s},
+            {"executions_per_s", l.regions_per_s},
             {"steals_per_s", l.steals_per_s},
-            {"regions", l.regions},
+            {"executions", l.regions},
             {"chunks_kept", l.chunks_kept},
             {"chunks_stolen", l.chunks_stolen},
             {"iterations_stolen", l.iterations_stolen}};
@@ -133,19 +133,19 @@ Json to_json(const JobSample& job)
             {"program", job.program},
             {"host", job.host},
             {"uid", job.uid},
-            {"size", job.size},
+            {"ranks", job.size},
             {"ranks_here", job.ranks.size()},
             {"nodes_here", job.nodes_seen},
             {"cores", job.cores},
-            {"seconds", job.seconds},
+            {"elapsed_s", job.seconds},
             {"over", job.over},
             {"died", job.died},
             {"chunks_stolen", job.total.chunks_stolen},
             {"lends", job.total.lends},
             {"interval", to_json(job.interval)},
             {"total", to_json(job.total)},
-            {"ranks", ranks},
-            {"loops", loops}};
+            {"by_rank", ranks},
+            {"by_loop", loops}};
 }
 
 } // namespace
@@ -160,7 +160,7 @@ Json to_json(const std::vector<JobSample>& jobs, const std::vector<Problem>& pro
         wrong.push_back({{"pid", p.pid}, {"what", p.what}});
     return {{"schema", json_schema},
             {"workshare", workshare},
-            {"time", unix_seconds},
+            {"at_unix_s", unix_seconds},
             {"jobs", all},
             {"problems", wrong}};
 }
