@@ -12,7 +12,7 @@ PACKAGE, STAGE = sys.argv[1:]
 TOP = os.path.dirname(os.path.dirname(PACKAGE))
 # What Debian's packages are to Spack; what it brings itself, or with its compilers.
 SPACK = {'gcc': 'c', 'g++': 'cxx', 'gfortran': 'fortran', 'pkg-config': 'pkgconfig', 'python3': 'python', 'ninja-build': 'ninja', 'libucx-dev': 'ucx',
-         'libhwloc-dev': 'hwloc', 'libatomic-ops-dev': 'libatomic-ops', 'libboost-context-dev': 'boost', 'nlohmann-json3-dev': 'nlohmann-json',
+         'libhwloc-dev': 'hwloc', 'libatomic-ops-dev': 'libatomic-ops', 'libboost-dev': 'boost', 'libboost-context-dev': 'boost', 'nlohmann-json3-dev': 'nlohmann-json',
          'libcli11-dev': 'cli11', 'libelf-dev': 'elfutils'}
 WITHOUT = {'libc6-dev', 'gcc-%g-plugin-dev', 'make', 'patch', 'xz-utils'}
 
