@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
 #include <cstdarg>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -17,5 +19,8 @@ __attribute__((format(printf, 1, 2))) inline std::string format(const char* f, .
     va_end(args);
     return text;
 }
+
+// Of a sum of counts of 64 bits, which may be beyond them: the nearest of these.
+inline uint64_t whole(double x) { return !(x > 0) ? 0 : x < 0x1p64 ? uint64_t(std::round(x)) : UINT64_MAX; }
 
 } // namespace ws::observe

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The report as JSON, written and read. The format is in docs/report.schema.json.
+#include "observe/format.h"
 #include "observe/report.h"
 
 #include <cmath>
@@ -16,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 bool is_time(const std::string& name) { return name.size() > 2 && name.compare(name.size() - 2, 2, "_s") == 0; }
 
-Json count(double x) { return int64_t(std::llround(x)); }
+Json count(double x) { return x < 0 ? Json(int64_t(std::llround(x))) : Json(whole(x)); }
 Json number(const std::string& name, double x)
 {
     if (!std::isfinite(x))

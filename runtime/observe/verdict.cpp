@@ -425,7 +425,7 @@ Verdict judge(const Totals& t, const Facts& f)
 
 std::string to_json(const Totals& t, const Verdict& v, const Facts& f, const char* workshare)
 {
-    auto count = [](double x) { return int64_t(x); };
+    auto count = [](double x) { return whole(x); };
     auto text = [](const std::string& s) { return s.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(s); };
     nlohmann::ordered_json j = {
         {"schema", stats_schema},

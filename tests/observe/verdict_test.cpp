@@ -409,3 +409,13 @@ TEST_CASE("where ranks share cores nothing is said of what could be won, nor whe
     Job shared;
     CHECK(shared.line().find("up to") == std::string::npos);
 }
+
+TEST_CASE("a sum of counts that 64 bits cannot hold is the most that they can")
+{
+    Job j;
+    j.stole(0.48).t.iterations_stolen = 0x1p63 * 1.5;
+    const auto json = [&] { return to_json(j.t, judge(j.t, j.f), j.f, "0"); };
+    CHECK(json().find("\"iterations_stolen\":13835058055282163712") != std::string::npos);
+    j.t.iterations_stolen = 0x1p65;
+    CHECK(json().find("\"iterations_stolen\":18446744073709551615") != std::string::npos);
+}

@@ -224,7 +224,7 @@ def trouble():
 def tasks_run(pids):
     """How many tasks each process has run, as ws-top shows it; 0 where it shows nothing yet."""
     top = subprocess.run([os.path.join(os.path.dirname(MPIRUN), 'ws-top'), '--json', '--interval', '0.05'], capture_output=True, text=True).stdout
-    ran = {r['pid']: r['counters']['tasks_run'] for line in top.splitlines() for j in json.loads(line)['jobs'] for r in j['ranks']}
+    ran = {r['pid']: r['counters']['tasks_run'] for line in top.splitlines() for j in json.loads(line)['jobs'] for r in j['by_rank']}
     return [ran.get(pid, 0) for pid in pids]
 
 
