@@ -5,7 +5,7 @@
 
 namespace ws::base {
 
-// The clock is calibrated over so long, for an error below 0.1 %.
+// How long the clock is calibrated, for an error below 0.1 %.
 constexpr double calibrate_s = 1e-3;
 
 void Clock::start()

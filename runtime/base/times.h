@@ -25,8 +25,8 @@ constexpr double kept_off_little_us = 250;
 // By itself the exact search for places may take what a program can well spend once; as a part of `automatic` it must
 // not be noticed. The search for neighbours likewise.
 constexpr double exact_search_s = 0.2, automatic_search_s = 0.001, graph_search_s = 0.1;
-// Tasks that are taken out of the queue at once take about so long: others cannot have them any more. So long is what a
-// guest runs until it looks for a recall.
+// About how long a batch of tasks that a thread takes out of the queue should run, as others cannot have these tasks
+// any more; and how long a guest runs tasks before it looks for a recall.
 constexpr double task_batch_us = 10, task_chunk_us = 30;
 // Letters are looked at so often while tasks run: a look costs up to 1 us. In a longer task the pulse looks, a thread
 // that needs 5 us each time, and naps longer while nobody needs it.

@@ -38,7 +38,7 @@ using window::rank_computing;
 using base::ticks;
 using window::Window;
 
-// A thread that sleeps looks whether its peers live after so long slept in vain.
+// A thread that has slept for this long without being needed checks whether its peers are alive.
 constexpr uint64_t peers_asleep_us = 100000;
 // Where ranks share cores, sleepers look at MPI less often, but nothing that fails to ring may cost
 // more than a blink.

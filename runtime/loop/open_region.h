@@ -15,8 +15,8 @@ namespace ws::loop {
 
 using base::Flag;
 
-// An owner that waits for its guests: so many yields take 10 ms, but minutes where somebody else
-// has the CPU at each. Then it looks so often whether the others live.
+// How long an owner yields while it waits for its guests, and how often it then checks whether the others are alive.
+// Counting yields is not enough: 20,000 take 10 ms on a free CPU, but minutes if another thread runs at each.
 constexpr double close_yield_us = 50000, close_look_us = 200000;
 
 // Written by the owner before it publishes; guests read it after they have joined.

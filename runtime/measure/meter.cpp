@@ -10,8 +10,9 @@ namespace ws::measure {
 
 using window::Load;
 
-// Who learns that it was kept off for longer was disturbed: an eighth of the time between two looks.
-// In chains of short regions threads were kept off for 0.4 to 0.9 ms of it, most likely by handing cores over and back.
+// A thread that was kept off its core for longer than this was disturbed. It is an eighth of the time between two
+// looks. In chains of short regions threads were kept off for 0.4 to 0.9 ms of it, most likely by handing cores over
+// and back.
 constexpr double disturbed_us = 1000;
 
 void Meter::start(window::LoadRow* row, uint64_t now, double ticks_per_us)

@@ -34,8 +34,8 @@ using base::Hardware;
 // Blocked for longer, a thread counts as long_hungry: it will most likely go on waiting. An MPI_Test in vain counts as
 // a wait for as long.
 constexpr double patience_us = 20;
-// With nothing to help with for so long a thread goes to sleep, if its core is its own: a wake-up, 5 to 30 us, is
-// within 0.5 % or so of that.
+// A thread that has found nothing to help with for this long goes to sleep, if its core is its own. Waking it takes
+// 5 to 30 us, about 0.5 % of this time.
 constexpr double yield_us = 4000;
 // A blocked rank that has nothing to lend for looks this often whether the others live.
 constexpr double peers_us = 1e6;

@@ -90,7 +90,7 @@ inline const Spelling* meant_by(const std::vector<Spelling>& all, const Item& it
     return found;
 }
 
-// "on" and "off" stand first in WORKSHARE; libmpich knows them only there (mpir_workshare.c).
+// "on" and "off" stand first in WORKSHARE.
 inline bool is_switch(const Item& item, bool is_first)
 {
     return is_first && !item.has_value && (item.name == "on" || item.name == "off");

@@ -7,8 +7,8 @@
 
 #include <cstdlib>
 
-// Of threads.cpp, questions.cpp and fork.cpp, which need the loops: here nobody chooses threads,
-// so none of it is asked.
+// Stand-ins for what threads.cpp, questions.cpp and fork.cpp define. Those files need the loops. Nobody chooses threads
+// in this library, so none of these functions is called.
 namespace ws::openmp {
 const OpenMP* found_library;
 const OpenMP& find_openmp(void*) { std::abort(); }

@@ -30,8 +30,8 @@
 
 namespace ws::openmp {
 
-// A region in which nothing has happened for so long may be stuck, and is looked at; and
-// where it cannot be seen what its threads do it is stuck when nothing has happened for so long.
+// A region without progress for stuck_look_us may be stuck, so the watchdog looks at its threads. If it cannot see what
+// they do, it takes the region for stuck after stuck_us.
 constexpr double stuck_look_us = 6000, stuck_us = 5000000;
 
 namespace {

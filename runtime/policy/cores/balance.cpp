@@ -8,7 +8,7 @@
 
 namespace ws::policy::cores {
 
-constexpr double settle_us = 5e6; // a rank that hands nothing over for so long keeps what it has
+constexpr double settle_us = 5e6; // a rank that has handed nothing over for this long keeps its cores
 
 // to be measured for a decision: more where nothing changes
 static constexpr uint32_t first_periods = 3, most_periods = Turns::most;

@@ -32,7 +32,7 @@ using observe::record;
 using observe::recording;
 using option::Options;
 using base::ticks;
-constexpr double unknown_period_us = 500000; // measured for so long where no turns are seen
+constexpr double unknown_period_us = 500000; // length of a measurement if no turns are found
 // What threads that come and go cost a region: measured 20 to 50 for one, with libgomp, which ends them.
 constexpr double thread_cost_us = 60;
 // How often a rank that waits looks whether it is to decide.

@@ -8,8 +8,8 @@ namespace ws::policy::cores {
 
 using book::Lenders;
 using base::Hardware;
-// All ranks of another job must have waited so long before its processors are lent: the last of them sleeps by then.
-// Longer, up to the second, where they came back too early.
+// How long all ranks of another job must have waited before its processors are lent. By then the last of them is
+// asleep. The time grows from the first value to the second when owners come back too early.
 constexpr unsigned share_least_us = 1000, share_most_us = 100000;
 constexpr double share_look_us = 20000; // whether a process that has left MPI has ended
 

@@ -10,7 +10,7 @@
 
 namespace ws::policy::rows {
 
-// Counters of processors are calibrated for so long, once.
+// How long the counters of processors are calibrated, once per process.
 constexpr double flex_calibrate_us = 2000;
 
 Counters counters;

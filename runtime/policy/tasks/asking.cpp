@@ -8,20 +8,12 @@
 
 #include "mpi/end_job.h"
 #include "base/os.h"
-#include "base/times.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 namespace ws::policy::tasks {
-
-using base::Hardware;
-using base::load_relaxed;
-using base::store_relaxed;
-using base::ticks;
-
-namespace times = base::times;
 
 constexpr uint64_t task_rest_us = 1000000; // of the pulse between runs, unless somebody wakes it before
 // The unit of time by which C is counted, at least: some ten times what it takes to get tasks.

@@ -15,11 +15,6 @@
 
 namespace ws::policy::tasks {
 
-using base::Hardware;
-using base::load_relaxed;
-using base::store_relaxed;
-using base::ticks;
-
 namespace {
 
 volatile Hardware::Word letters_with_tasks; // of this process: there may be several pools

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "policy/tasks/pool.h"
 
-#include "base/times.h"
 #include "observe/board.h"
 
 #include <cerrno>
@@ -9,13 +8,6 @@
 #include <cstring>
 
 namespace ws::policy::tasks {
-
-using base::Hardware;
-using base::load_relaxed;
-using base::store_relaxed;
-using base::ticks;
-
-namespace times = base::times;
 
 // How long a thread without tasks looks for those of others; and how long stolen tasks must keep it busy, or it waits
 // longer and longer before it steals again. A theft costs each of the two threads some 0.2 us.

@@ -12,7 +12,9 @@
 #include "policy/tasks/queue.h"
 #include "policy/tasks/wire.h"
 #include "policy/node_memory.h"
+#include "base/os.h"
 #include "base/spin_lock.h"
+#include "base/times.h"
 #define WS_IN_LIBWS
 #include "workshare/task.h"
 
@@ -22,6 +24,13 @@
 #include <unordered_map>
 
 namespace ws::policy::tasks {
+
+using base::Hardware;
+using base::load_relaxed;
+using base::store_relaxed;
+using base::ticks;
+
+namespace times = base::times;
 
 // What each lock guards. A thread that holds one takes only those that stand below it here.
 //

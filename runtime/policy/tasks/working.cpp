@@ -5,7 +5,6 @@
 // of another thread's hand, or hunts for them.
 #include "abi/abi.h"
 #include "abi/pool_loop.h"
-#include "base/times.h"
 #include "policy/tasks/call_task.h"
 #include "policy/tasks/pool.h"
 
@@ -14,13 +13,6 @@
 #include <cstring>
 
 namespace ws::policy::tasks {
-
-using base::Hardware;
-using base::load_relaxed;
-using base::store_relaxed;
-using base::ticks;
-
-namespace times = base::times;
 
 // An owner without tasks, while guests are in theirs.
 constexpr unsigned task_tail_nap_us = 20;
