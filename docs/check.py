@@ -4,6 +4,7 @@
 
 check.py text             links and anchors lead somewhere, pictures are well-formed and name files that there are, every option is
                           documented, README quotes what the code prints, and its samples of it agree with each other
+check.py files            the names of what is installed of the documentation, one a line
 check.py example PREFIX   README's program compiles, runs with and without -workshare, and gives the same answer
 """
 import pathlib
@@ -38,8 +39,15 @@ def check_links(page):
             problems.append(f'{page.relative_to(TOP)}: {target}: no such heading')
 
 
+def installed():
+    """The pages, and what they link to and show."""
+    pages = [TOP / 'README.md', TOP / 'CONTRIBUTING.md', *sorted(TOP.glob('docs/**/*.md'))]
+    rest = [*sorted(TOP.glob('docs/**/*.svg')), *sorted(TOP.glob('docs/**/*.schema.json')), TOP / 'LICENSE', TOP / 'tests/mpi/blocking_calls.txt']
+    return [str(path.relative_to(TOP)) for path in pages + rest]
+
+
 def text():
-    pages = [*TOP.glob('*.md'), *TOP.glob('docs/*.md')]
+    pages = [*TOP.glob('*.md'), *TOP.glob('docs/**/*.md')]
     for page in pages:
         check_links(page)
     for picture in TOP.glob('docs/**/*.svg'):
@@ -86,7 +94,7 @@ def check_quotes():
 
 
 def check_options():
-    """README's tables and docs/mpi_t.md against the table of options."""
+    """README's tables and docs/reference/mpi_t.md against the table of options."""
     options = generate.read(TOP / 'runtime/options/options.txt')
     readme = (TOP / 'README.md').read_text()
     for heading, of in (('mpirun', [o for o in options if o.name]), ('variable', [o for o in options if not o.name])):
@@ -99,12 +107,12 @@ def check_options():
         if rows != wanted:
             problems.append(f'README.md and options.txt differ: {sorted(rows.items() ^ wanted.items())}')
     # The section of control variables; texts are words, schedules and sizes, and live those that act at once.
-    table = re.search(r'^## Control variables\n(.*?)^## ', (TOP / 'docs/mpi_t.md').read_text(), re.S | re.M)[1]
+    table = re.search(r'^## Control variables\n(.*?)^## ', (TOP / 'docs/reference/mpi_t.md').read_text(), re.S | re.M)[1]
     rows = {name: (kind, when) for names, kind, when in re.findall(r'^\| (`WS_.*?`) \| `(\w+)` \| (.*?) \|$', table, re.M)
             for name in re.findall(r'WS_\w+', names)}
     wanted = {o.variable: ('MPI_CHAR' if o.words or o.kind in ('schedule', 'size') else 'MPI_UNSIGNED', o.live) for o in options if o.scope}
     if {name: (kind, when.startswith('acts at once')) for name, (kind, when) in rows.items()} != wanted:
-        problems.append(f'docs/mpi_t.md and options.txt differ: {sorted(rows)}, {sorted(wanted)}')
+        problems.append(f'docs/reference/mpi_t.md and options.txt differ: {sorted(rows)}, {sorted(wanted)}')
 
 
 def example(prefix):
@@ -136,6 +144,8 @@ def example(prefix):
 
 if sys.argv[1:] == ['text']:
     text()
+elif sys.argv[1:] == ['files']:
+    print('\n'.join(installed()))
 elif len(sys.argv) == 3 and sys.argv[1] == 'example':
     example(sys.argv[2])
 else:

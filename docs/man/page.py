@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""page.py LOWDOWN SOURCE NAME: a manual page on stdout, made of what is written elsewhere: ws-... of docs/language.md, MPIX_... and
+"""page.py LOWDOWN SOURCE NAME: a manual page on stdout, made of what is written elsewhere: ws-... of docs/reference/directives.md, MPIX_... and
 XMPI_... of the headers in include/workshare. page.py SOURCE --names lists those that there are."""
 import pathlib
 import re

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rank reordering by load: processes say how much each rank will have to do, and get a communicator in which the ranks
- * are dealt to the processes so that cores have equally much to do. For C99 and C++11. With examples: docs/reorder.md.
- * The functions marked so are those of the paper "Balancing CPU Load for Irregular MPI Applications" (Keller, Majeed,
- * Kessler); the others go on from there.
+ * are dealt to the processes so that cores have equally much to do. For C99 and C++11. With examples:
+ * docs/reference/placement.md. The functions marked so are those of the paper "Balancing CPU Load for Irregular MPI
+ * Applications" (Keller, Majeed, Kessler); the others go on from there.
  *
  * Everywhere:
  *   Ranks       processes stay on their cores; it is the ranks that are dealt to them. Rank r of *newcomm does the work

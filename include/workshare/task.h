@@ -2,8 +2,8 @@
  *
  * Tasks that move between nodes: a pool of them over the ranks of a communicator. For C99 and C++11; C++ programs have
  * more comfort in <workshare/task.hpp>. Link with libws (pkg-config: workshare; CMake: Workshare::ws), which needs our
- * MPI library or one with its binary interface. Reference with examples: docs/tasks.md. The algorithm is that of
- * "Dynamic Load Balancing Algorithm for MPI Parallel Computing" (Sun, Liang).
+ * MPI library or one with its binary interface. Reference with examples: docs/reference/tasks.md. The algorithm is that
+ * of "Dynamic Load Balancing Algorithm for MPI Parallel Computing" (Sun, Liang).
  *
  * Everywhere:
  *   Units       bytes. Data of a task is aligned to 8 bytes, to 16 where there are more than 40.

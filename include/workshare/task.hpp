@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Tasks that move between nodes, for C++: ws::task_pool, kinds of tasks made of callables, futures. Header-only over
-// workshare/task.h; C++17 and later. Reference with examples: docs/tasks.md. The algorithm is that of "Dynamic Load
-// Balancing Algorithm for MPI Parallel Computing" (Sun, Liang).
+// workshare/task.h; C++17 and later. Reference with examples: docs/reference/tasks.md. The algorithm is that of
+// "Dynamic Load Balancing Algorithm for MPI Parallel Computing" (Sun, Liang).
 //
 //     ws::task_pool pool(MPI_COMM_WORLD);
 //     auto square = pool.kind("square", [](long n) { return n * n; });   // the same kinds in the same order everywhere

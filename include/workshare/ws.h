@@ -2,7 +2,8 @@
  *
  * Loops that the waiting MPI ranks of a node help to run, for compilers without Workshare's plugin and for libraries.
  * For C99 and C++11; C++ programs have more comfort in <workshare/ws.hpp>. Link with libws (pkg-config: workshare;
- * CMake: Workshare::ws). Reference with examples: docs/api.md. The model is that of the paper "MPI Workshare".
+ * CMake: Workshare::ws). Reference with examples: docs/reference/api.md. The model is that of the paper "MPI
+ * Workshare".
  *
  * Everywhere:
  *   Units       iterations, as int64_t; ranges are half open, [begin, end).
@@ -95,7 +96,7 @@ int ws_for_at(const char *file, int line, const char *function, int64_t begin, i
 
 /* To be called before MPI_Init by programs whose bodies call MPI, as the plugin does by itself: under mpirun -workshare
  * MPI_Init then gives MPI_THREAD_MULTIPLE, for guests make those calls from threads. Costs nothing otherwise. What a
- * body may call: docs/language.md. Cannot fail, does not block, from any thread.
+ * body may call: docs/reference/directives.md. Cannot fail, does not block, from any thread.
  * From: MPI Workshare. */
 static inline void ws_bodies_call_mpi(void)
 {

@@ -2,7 +2,7 @@
 //
 // Loops over lambdas that the waiting MPI ranks of a node help to run: ws::for_each, ws::for_chunks,
 // ws::transform_reduce. Header-only over libws's C interface; C++17 and later, GCC and clang, no plugin. Reference with
-// examples: docs/api.md. The model is that of the paper "MPI Workshare".
+// examples: docs/reference/api.md. The model is that of the paper "MPI Workshare".
 //
 // Everywhere:
 //   Ranges      [first, last) of any integer type up to 64 bits, a pair of random-access iterators, or a range that has

@@ -2,8 +2,9 @@
  *
  * Data follow speed: an SPMD program whose rows are divided among processes in contiguous ranges registers its arrays
  * and says where an iteration begins and ends; under mpirun -workshare rows move from slow processes to fast ones,
- * across nodes too. For C99 and C++11. With an example: docs/flex.md. From the paper "FLEX-MPI: an MPI extension for
- * supporting dynamic load balancing on heterogeneous non-dedicated systems" (Martin, Marinescu, Singh, Carretero).
+ * across nodes too. For C99 and C++11. With an example: docs/reference/xmpi.md. From the paper "FLEX-MPI: an MPI
+ * extension for supporting dynamic load balancing on heterogeneous non-dedicated systems" (Martin, Marinescu, Singh,
+ * Carretero).
  *
  * Everywhere:
  *   Rows        0 to rows - 1 of the whole, numbered alike in all structures of a partition: elements of a vector, rows

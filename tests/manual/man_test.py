@@ -62,7 +62,7 @@ for wrapper in 'mpicc', 'mpicxx', 'mpifort':
     expect(f'{wrapper} -help does not name', missing(says(f'{STAGE}/bin/{wrapper}', '-help'), flags | {'-show'}), [])
 
 # Directives, by the grammar, and functions, by the header, have pages that say what they take.
-with open(f'{SOURCE}/docs/language.md') as f:
+with open(f'{SOURCE}/docs/reference/directives.md') as f:
     grammar = re.search(r'^```bnf\n(.*?)^```', f.read(), re.S | re.M)[1]
 rules = {name: re.findall(r'"([a-z_]+)"', text) for name, text in re.findall(r'^(\w+) +::= (.*(?:\n +.*)*)', grammar, re.M)}
 directives = [words[0] for name, words in rules.items() if words and words[0] == name]
@@ -93,7 +93,7 @@ for folder, _, files in os.walk(docs):
             text = re.sub(r'^```.*?^```|`[^`\n]*`', '', f.read(), flags=re.S | re.M)
         expect(f'{file} links to what is not installed', [t for t in re.findall(r'\]\(([^)#\s]+)', text)
                                                        if '://' not in t and not os.path.exists(f'{folder}/{t}')], [])
-expect('documentation', {'language.md', 'api.md', 'report.md'} <= set(os.listdir(f'{docs}/docs')), True)
+expect('documentation', {'directives.md', 'api.md', 'report.md'} <= set(os.listdir(f'{docs}/docs/reference')), True)
 
 with open(f'{STAGE}/share/workshare/version') as f:
     version = f.read().strip()
