@@ -3,7 +3,7 @@
 #
 # Completion for bash of the commands at its end. bash-completion loads it by their names once the prefix's share folder is in
 # XDG_DATA_DIRS, as `./setup env` has it; sourcing it does as well. Words after '=' come as words of their own (COMP_WORDBREAKS).
-# tests/manual/completion_test.py compares the options with what the programs say themselves.
+# tests/house/manual/completion_test.py compares the options with what the programs say themselves.
 
 # Which options of Workshare mpirun has: the file of the installation that mpirun reads itself.
 _workshare_table=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)/../../workshare/options

@@ -42,7 +42,7 @@ def check_links(page):
 def installed():
     """The pages, and what they link to and show."""
     pages = [TOP / 'README.md', TOP / 'CONTRIBUTING.md', *sorted(TOP.glob('docs/**/*.md'))]
-    rest = [*sorted(TOP.glob('docs/**/*.svg')), *sorted(TOP.glob('docs/**/*.schema.json')), TOP / 'LICENSE', TOP / 'tests/mpi/blocking_calls.txt']
+    rest = [*sorted(TOP.glob('docs/**/*.svg')), *sorted(TOP.glob('docs/**/*.schema.json')), TOP / 'LICENSE', TOP / 'tests/job/mpi/blocking_calls.txt']
     return [str(path.relative_to(TOP)) for path in pages + rest]
 
 
