@@ -98,7 +98,7 @@ with tempfile.TemporaryDirectory() as folder:
         os.utime(given_up, (0, 0))
         expect('for a day', on_debian_13(PROVIDE, '--check'), (0, '4.2.1\n', ''))
 
-# tools/debian-source with apt configurations that name a release twice, once with the key that signs it. apt takes the entry without a key if
+# tools/dev/debian-source with apt configurations that name a release twice, once with the key that signs it. apt takes the entry without a key if
 # it comes first; it takes no two keys. Wants root, for another /etc/apt.
 with tempfile.TemporaryDirectory() as folder:
     def about(path, text):
@@ -117,7 +117,7 @@ with tempfile.TemporaryDirectory() as folder:
     release('one', '1.0')
     release('two', '2.0')
     plain = f'deb [trusted=yes] file:{folder}/repo one main\n'
-    etc, command = f'{folder}/etc', os.path.join(os.path.dirname(PROVIDE), '../../tools/debian-source')
+    etc, command = f'{folder}/etc', os.path.join(os.path.dirname(PROVIDE), '../../tools/dev/debian-source')
     for key in 'a', 'b':
         write(f'{folder}/{key}.gpg')
     os.makedirs(f'{etc}/apt.conf.d')

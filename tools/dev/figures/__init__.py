@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tools/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
+"""What tools/dev/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
 from . import costs, crowd, flex, footprint, loops, messages, openmp, pays, programs, reorder, sleeping, tasks, tracing, unmodified
 
 # The order of the table.

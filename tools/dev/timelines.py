@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The double loop traced without stealing and with it, and drawn: for tools/demo and tools/picture."""
+"""The double loop traced without stealing and with it, and drawn: for tools/dev/demo and tools/dev/picture."""
 import os
 import subprocess
 

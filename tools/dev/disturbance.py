@@ -102,7 +102,7 @@ def percent(part):
 
 
 def summary(results, limit=LIMIT):
-    """What is said below the table, a line each. `results`: those of tools/demo."""
+    """What is said below the table, a line each. `results`: those of tools/dev/demo."""
     tried, disturbed = sum(r["runs_tried"] for r in results), sum(r["runs_disturbed"] for r in results)
     most = max(r["taken_at_most"] for r in results)
     lines = []

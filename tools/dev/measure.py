@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tools/demo and tools/bench share: finding the programs, running them in turn, and the statistics."""
+"""What tools/dev/demo and tools/dev/bench share: finding the programs, running them in turn, and the statistics."""
 import contextlib
 import datetime
 import json
@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(TOOLS))
 
 
 class Failure(Exception):
