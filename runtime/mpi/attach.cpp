@@ -4,6 +4,7 @@
 // the end.
 #include "abi/critical.h"
 #include "base/times.h"
+#include "check/check.h"
 #include "openmp/library/regions.h"
 #include "lend/rank.h"
 #include "lend/victims.h"
@@ -103,6 +104,8 @@ void start_stealing(Job& job)
     host.share_all = o.chaos || o.steal_all || o.check;
     host.steal_all = o.steal_all;
     host.check = o.check != 0;
+    if (host.share_all)
+        host.checks = &check::checks();
     // ranks begin differently, so that loops that run once are tried in several
     host.first_order = o.check - 1 + uint64_t(job.rank);
     host.schedule = {ws_schedule(o.schedule.kind), o.schedule.chunk};

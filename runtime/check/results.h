@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ws::loop {
+namespace ws::check {
 
 struct Result {
     std::string name;
@@ -49,4 +49,4 @@ double most_rounding(const Result& result, const Spread& spread, uint64_t iterat
 // By how much the result of a right loop may differ from a serial pass when the loop is shared.
 double allowed(const Result& result, const Spread& spread, uint64_t iterations, double seconds);
 
-} // namespace ws::loop
+} // namespace ws::check

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "loop/serial_pass.h"
+#include "check/serial_pass.h"
 
 #include "loop/open_region.h"
 #include "loop/team.h"
@@ -25,7 +25,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace ws::loop {
+namespace ws::check {
+
+using namespace loop;
 
 // Naps while a child computes: short ones would take its core, long ones make short passes slow.
 constexpr unsigned first_child_nap_us = 20, longest_child_nap_us = 2000;
@@ -543,4 +545,4 @@ void SerialPasses::run_child(Pass pass, int parent)
     leave_with(done, 0);
 }
 
-} // namespace ws::loop
+} // namespace ws::check

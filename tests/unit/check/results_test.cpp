@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-#include "loop/results.h"
+#include "check/results.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-using ws::loop::Result;
-using ws::loop::Spread;
+using ws::check::Result;
+using ws::check::Spread;
 
 namespace {
 
 template <class T> double between(const Result& r, T one, T other)
 {
-    return ws::loop::distance(r, reinterpret_cast<const char*>(&one), reinterpret_cast<const char*>(&other));
+    return ws::check::distance(r, reinterpret_cast<const char*>(&one), reinterpret_cast<const char*>(&other));
 }
 
 Result only(const char* text)
 {
-    const auto results = ws::loop::parse_results(text);
+    const auto results = ws::check::parse_results(text);
     REQUIRE(results.size() == 1);
     return results[0];
 }
@@ -26,7 +26,7 @@ Result only(const char* text)
 
 TEST_CASE("what a compiler says of results is read", "[results]")
 {
-    const auto all = ws::loop::parse_results("total=f8+@16* count=i4x10+@&3 box=? sum=c4*@0**+24");
+    const auto all = ws::check::parse_results("total=f8+@16* count=i4x10+@&3 box=? sum=c4*@0**+24");
     REQUIRE(all.size() == 4);
     CHECK((all[0].name == "total" && all[0].type == 'f' && all[0].bytes == 8 && all[0].operation == '+' &&
            all[0].place == 16 && all[0].pointers == 1));
@@ -34,7 +34,7 @@ TEST_CASE("what a compiler says of results is read", "[results]")
         (all[1].name == "count" && all[1].count == 10 && all[1].is_static && all[1].place == 3 && all[1].size() == 40));
     CHECK((all[2].name == "box" && all[2].type == '?'));
     CHECK((all[3].pointers == 2 && all[3].behind == 24 && all[3].size() == 8));
-    CHECK(ws::loop::parse_results("").empty());
+    CHECK(ws::check::parse_results("").empty());
 }
 
 TEST_CASE("what is not understood is not compared", "[results]")
@@ -58,18 +58,18 @@ TEST_CASE("a result is found through pointers, and by its address", "[results]")
         ws_site site;
         const void* more[8];
     } site = {{"", 0, {}}, {nullptr, nullptr, nullptr, there + 1}};
-    CHECK(ws::loop::find_result(only("x=f8+@16"), &site.site, &data) == reinterpret_cast<const char*>(&data.value));
-    CHECK(ws::loop::find_result(only("x=f8+@8**+16"), &site.site, &data) == reinterpret_cast<const char*>(there + 2));
-    CHECK(ws::loop::find_result(only("x=f8+@&1"), &site.site, nullptr) == reinterpret_cast<const char*>(there + 1));
-    CHECK(ws::loop::find_result(only("x=f8+@&0"), &site.site, nullptr) == nullptr);
+    CHECK(ws::check::find_result(only("x=f8+@16"), &site.site, &data) == reinterpret_cast<const char*>(&data.value));
+    CHECK(ws::check::find_result(only("x=f8+@8**+16"), &site.site, &data) == reinterpret_cast<const char*>(there + 2));
+    CHECK(ws::check::find_result(only("x=f8+@&1"), &site.site, nullptr) == reinterpret_cast<const char*>(there + 1));
+    CHECK(ws::check::find_result(only("x=f8+@&0"), &site.site, nullptr) == nullptr);
     pointer = nullptr;
-    CHECK(ws::loop::find_result(only("x=f8+@8**"), &site.site, &data) == nullptr);
+    CHECK(ws::check::find_result(only("x=f8+@8**"), &site.site, &data) == nullptr);
 }
 
 TEST_CASE("values are printed with all their digits", "[results]")
 {
     auto text = [](const char* type, auto value) {
-        return ws::loop::text_of_element(only(type), reinterpret_cast<const char*>(&value));
+        return ws::check::text_of_element(only(type), reinterpret_cast<const char*>(&value));
     };
     CHECK(text("x=i4+@0", -5) == "-5");
     CHECK(text("x=u4+@0", -5) == "4294967291");
@@ -79,7 +79,7 @@ TEST_CASE("values are printed with all their digits", "[results]")
     CHECK(text("x=f8+@0", 0.1) == "0.10000000000000001");
     CHECK(text("x=f4+@0", 0.5f) == "0.5");
     const float z[2] = {1, -2};
-    CHECK(ws::loop::text_of_element(only("x=c4+@0"), reinterpret_cast<const char*>(z)) == "(1, -2)");
+    CHECK(ws::check::text_of_element(only("x=c4+@0"), reinterpret_cast<const char*>(z)) == "(1, -2)");
 }
 
 TEST_CASE("numbers that are none, and infinities, equal themselves", "[results]")
@@ -122,10 +122,10 @@ TEST_CASE("a right sum in another order is allowed, a lost part is not", "[resul
                 for (double part : parts[0])
                     s.magnitude = std::max(s.magnitude, std::fabs(part));
                 const double shared = parts[2][1] + parts[2][0] + parts[2][2], seconds = n * 1e-9;
-                CHECK(std::fabs(shared - serial) <= ws::loop::allowed(r, s, n, seconds));
+                CHECK(std::fabs(shared - serial) <= ws::check::allowed(r, s, n, seconds));
                 if (std::fabs(largest) > 1e-3)
-                    CHECK(std::fabs(shared - largest - serial) > ws::loop::allowed(r, s, n, seconds));
-                CHECK(ws::loop::allowed(r, s, n, seconds) <= ws::loop::most_rounding(r, s, n, seconds));
+                    CHECK(std::fabs(shared - largest - serial) > ws::check::allowed(r, s, n, seconds));
+                CHECK(ws::check::allowed(r, s, n, seconds) <= ws::check::most_rounding(r, s, n, seconds));
             }
         }
 }
@@ -134,7 +134,7 @@ TEST_CASE("nothing is allowed where nothing is rounded", "[results]")
 {
     const Spread s = {1, 1000};
     for (const char* text : {"x=i4+@0", "x=f8=@0", "x=u8*@0"}) {
-        CHECK(ws::loop::allowed(only(text), s, 1000, 1) == 0);
-        CHECK(ws::loop::most_rounding(only(text), s, 1000, 1) == 0);
+        CHECK(ws::check::allowed(only(text), s, 1000, 1) == 0);
+        CHECK(ws::check::most_rounding(only(text), s, 1000, 1) == 0);
     }
 }

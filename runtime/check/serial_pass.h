@@ -5,15 +5,18 @@
 // read-only, and only system calls that manage its own memory are allowed. A body that needs more ends the pass.
 #pragma once
 
-#include "loop/results.h"
+#include "check/results.h"
 #include "base/mapping.h"
 
 #include <memory>
 #include <string>
 
 namespace ws::loop {
-
+struct Participant;
 struct Region;
+}
+
+namespace ws::check {
 
 enum class Pass : uint8_t {
     serial,  // all iterations in order
@@ -29,7 +32,7 @@ class SerialPasses {
 public:
     // For the region that is about to be opened on this thread; its schedule clause keeps `chunk` iterations together.
     // Allocates memory; ready() says whether there was enough.
-    SerialPasses(const Region& region, const std::vector<Result>& results, uint64_t chunk);
+    SerialPasses(const loop::Region& region, const std::vector<Result>& results, uint64_t chunk);
     SerialPasses(const SerialPasses&) = delete;
     bool ready() const { return shared_; }
 
@@ -50,7 +53,7 @@ private:
     void keep_values(Pass pass);
     bool await(int child, double seconds);
 
-    const Region& region_;
+    const loop::Region& region_;
     const std::vector<Result>& results_;
     const uint64_t chunk_;
     base::Mapping memory_;
@@ -63,7 +66,6 @@ private:
 };
 
 // In such a process: the next chunk of the participant that runs now.
-struct Participant;
-bool dealt_next(Participant& p, long* lo, long* hi);
+bool dealt_next(loop::Participant& p, long* lo, long* hi);
 
-} // namespace ws::loop
+} // namespace ws::check

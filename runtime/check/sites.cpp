@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A binary's sites lie in a section, which is found by the section headers in its file: those are not loaded.
-#include "loop/sites.h"
+#include "check/sites.h"
 
 #include <cstring>
 #include <elf.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <unistd.h>
 
-namespace ws::loop {
+namespace ws::check {
 
 namespace {
 
@@ -73,4 +73,4 @@ std::vector<const ws_site*> sites_of_process()
     return sites;
 }
 
-} // namespace ws::loop
+} // namespace ws::check

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "loop/results.h"
+#include "check/results.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-namespace ws::loop {
+namespace ws::check {
 
 namespace {
 
@@ -192,4 +192,4 @@ double allowed(const Result& r, const Spread& spread, uint64_t iterations, doubl
     return std::min(32 * spread.deviation + expected, most_rounding(r, spread, iterations, seconds));
 }
 
-} // namespace ws::loop
+} // namespace ws::check

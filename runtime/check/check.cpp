@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "loop/check.h"
+#include "check/check.h"
 
 #include "loop/chaos.h"
 #include "loop/open_region.h"
-#include "loop/serial_pass.h"
-#include "loop/sites.h"
+#include "check/serial_pass.h"
+#include "check/sites.h"
 #include "base/spin_lock.h"
 
 #include <algorithm>
@@ -14,8 +14,9 @@
 #include <memory>
 #include <optional>
 
-namespace ws::loop {
+namespace ws::check {
 
+using namespace loop;
 using base::ticks;
 
 // How long to wait for a helper that is expected. Where none comes again and again, the wait becomes
@@ -318,7 +319,22 @@ void compare_shared(const Region& r)
     });
 }
 
+class Test final : public Checks {
+public:
+    bool open(Region& r, Sizing& own) override;
+    void leave_to_helpers(Region& r) override;
+    void before_chunk(Region& r) override;
+    uint64_t random_size(uint64_t remaining) override;
+    bool dealt_next(Participant& p, long* lo, long* hi) override { return check::dealt_next(p, lo, hi); }
+    void note_short(const ws_site* site, uint64_t iterations) override;
+    void note_plain(const ws_site* site) override;
+    void note_refused(const ws_site* site) override;
+    void note_published(const Region& r, uint64_t stolen) override;
+} test;
+
 } // namespace
+
+Checks& checks() { return test; }
 
 bool results_differ() { return Hardware::load_relaxed(some_differ); }
 
@@ -349,7 +365,7 @@ const char* order_name(unsigned order)
     return names[order];
 }
 
-bool open_for_test(Region& r, Sizing& own)
+bool Test::open(Region& r, Sizing& own)
 {
     if (r.units < 2) {
         note_short(r.site, r.bounds.iterations);
@@ -375,7 +391,7 @@ bool open_for_test(Region& r, Sizing& own)
     return true;
 }
 
-void leave_to_helpers(Region& r)
+void Test::leave_to_helpers(Region& r)
 {
     const Order order = Order(Hardware::load_relaxed(r.order));
     if (order == Order::usual)
@@ -413,7 +429,7 @@ void leave_to_helpers(Region& r)
     Hardware::store_relaxed(r.order, Flag(Order::usual)); // from here on the owner takes chunks of this region itself
 }
 
-void before_chunk(Region& r)
+void Test::before_chunk(Region& r)
 {
     const Order order = Order(Hardware::load_relaxed(r.order));
     if (order == Order::halves) {
@@ -425,24 +441,24 @@ void before_chunk(Region& r)
         usleep(unsigned(dice.random(50)));
 }
 
-uint64_t random_size(uint64_t remaining) { return 1 + dice.random(remaining); }
+uint64_t Test::random_size(uint64_t remaining) { return 1 + dice.random(remaining); }
 
-void note_short(const ws_site* site, uint64_t iterations)
+void Test::note_short(const ws_site* site, uint64_t iterations)
 {
     note(site, [&](CheckedLoop& l) { (iterations ? l.single : l.empty)++; });
 }
 
-void note_plain(const ws_site* site)
+void Test::note_plain(const ws_site* site)
 {
     note(site, [](CheckedLoop& l) { l.plain++; });
 }
 
-void note_refused(const ws_site* site)
+void Test::note_refused(const ws_site* site)
 {
     note(site, [](CheckedLoop& l) { l.refused++; });
 }
 
-void note_published(const Region& r, uint64_t stolen)
+void Test::note_published(const Region& r, uint64_t stolen)
 {
     if (stolen)
         compare_shared(r);
@@ -480,4 +496,4 @@ std::vector<CheckedLoop> checked_loops()
     return loops;
 }
 
-} // namespace ws::loop
+} // namespace ws::check

@@ -4,10 +4,10 @@
 #include "abi/abi.h"
 #include <vector>
 
-namespace ws::loop {
+namespace ws::check {
 
 // Every `ws for` in the binaries that this process has loaded, whether it has run or not; loops of the API only once
 // they have run. Slow.
 std::vector<const ws_site*> sites_of_process();
 
-} // namespace ws::loop
+} // namespace ws::check
