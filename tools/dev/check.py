@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 import compile_time  # noqa: E402
 import disturbance  # noqa: E402
 import measure  # noqa: E402
-from figures import line, loops, sleeping  # noqa: E402
+from figures import charts, line, loops, sleeping  # noqa: E402
 from paper import chart as papers_chart  # noqa: E402
 
 
@@ -300,6 +300,20 @@ class Judged(unittest.TestCase):
         runs = [{"us": {"median": 130.0}, "perfect_us": 100.0}]
         self.assertEqual(loops.perfect_line("x", runs, 1.04, 1.03)["pass"], False)
         self.assertEqual(loops.perfect_line("x", runs, 1.04, 1.05)["pass"], None)
+
+
+class Charts(unittest.TestCase):
+    def test_bars_are_columns_or_ratios_of_times(self):
+        table = line.table("Unmodified codes of many loops", ["program", "library", "plain", "helped", "ws for", "one process"],
+                           [["spin", "libgomp", {"us": 10.0}, {"us": 5.0}, None, {"us": 4.0}]])
+        codes = next(c for c in charts.CHARTS if c.name == "codes")
+        labels, series = charts.drawn(codes, [line.table("another", ["x"], []), table])
+        self.assertEqual((labels, series), (["spin, libgomp"], [("unmodified", [2.0]), ("ws for", [None]), ("OpenMP, one process", [2.5])]))
+        self.assertIsNone(charts.drawn(codes, []))
+
+    def test_the_last_kept_run_has_them_all(self):
+        run = history.read_run(history.newest())
+        self.assertEqual([c.name for c in charts.CHARTS if not charts.drawn(c, run["tables"])], [])
 
 
 class SecondLook(unittest.TestCase):
