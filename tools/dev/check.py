@@ -308,7 +308,7 @@ class Charts(unittest.TestCase):
                            [["spin", "libgomp", {"us": 10.0}, {"us": 5.0}, None, {"us": 4.0}]])
         codes = next(c for c in charts.CHARTS if c.name == "codes")
         labels, series = charts.drawn(codes, [line.table("another", ["x"], []), table])
-        self.assertEqual((labels, series), (["spin, libgomp"], [("unmodified", [2.0]), ("ws for", [None]), ("OpenMP, one process", [2.5])]))
+        self.assertEqual((labels, series), (["spin, libgomp"], [("unmodified", [2.0]), ("ws for", [None]), ("OpenMP", [2.5])]))
         self.assertIsNone(charts.drawn(codes, []))
 
     def test_the_last_kept_run_has_them_all(self):
