@@ -40,12 +40,12 @@ def cpu_seconds(workshare):
     return result, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-# Ranks that wait for each other in MPI_Init nap there: yielding alone took 2.2 times the CPU time of a job without the flag.
+# Ranks that wait for each other in MPI_Init nap there: yielding alone took 1.5 to 2.2 times the CPU time of a job without the flag.
 @repeated
 def many_ranks_start():
     _, off = cpu_seconds(False)
     result, on = cpu_seconds(True)
-    likely(result, f'64 ranks take {on:.2f} s of CPU time with the flag, {off:.2f} s without', on < 1.6 * off + 0.2)
+    likely(result, f'64 ranks take {on:.2f} s of CPU time with the flag, {off:.2f} s without', on < 1.25 * off)
 
 
 rings()
