@@ -53,9 +53,9 @@ class Machine:
     def __init__(self, folder, lists=False, root=True):
         self.folder, self.state = folder, os.path.join(folder, 'state')
         self.bin, self.checkout = os.path.join(folder, 'bin'), os.path.join(folder, 'checkout')
-        for path in (self.state, self.bin, os.path.join(self.checkout, 'tools'), os.path.join(self.checkout, 'tests')):
+        for path in (self.state, self.bin, os.path.join(self.checkout, 'tools/dev'), os.path.join(self.checkout, 'tests')):
             os.makedirs(path)
-        for name in ('setup', 'tools/packages', 'tools/packages.txt', 'tests/clean-environment'):
+        for name in ('setup', 'tools/dev/packages', 'tools/dev/packages.txt', 'tests/clean-environment'):
             shutil.copy(os.path.join(TOP, name), os.path.join(self.checkout, name))
         for name in ('bash', 'cat', 'cut', 'dirname', 'env', 'grep', 'head', 'mkdir', 'mkfifo', 'mktemp', 'rm', 'sed', 'tail', 'touch', 'tr'):
             os.symlink(shutil.which(name), os.path.join(self.bin, name))
@@ -242,7 +242,7 @@ on_a_machine(by_sudo, lists=True, root=False)
 on_a_machine(a_package_comes_later, lists=True)
 
 # What each command needs, and that the table has a name, or none, for each system.
-with open(os.path.join(TOP, 'tools/packages.txt')) as f:
+with open(os.path.join(TOP, 'tools/dev/packages.txt')) as f:
     rows = [line.split() for line in f if line.strip() and not line.startswith('#')]
 expect('rows of another form', [r for r in rows if len(r) != 5 or r[0] not in ('build', 'demo', 'clang', 'bench', 'package', 'test') or r[1] not in ('must', 'part')], [])
 needs = {command: run(SETUP, 'packages', command)[1].split() for command in COMMANDS}

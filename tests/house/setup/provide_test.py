@@ -52,7 +52,7 @@ with tempfile.TemporaryDirectory() as folder:
     refused('configured in place', configured, 'configured in place')
     code, out, err = run(PROVIDE, '--source', tree('mpich-changed', '4.0.2'), env={'XDG_CACHE_HOME': cache})
     expect_message('changed source', (code, out, err.splitlines()[-1]), f'{folder}/mpich-changed',
-                   'patches/4.0/0001-blocked-hook-in-waits.patch', 'src/include/mpir_progress_hook.h')
+                   'patches/4.0/hooks/0001-blocked-hook-in-waits.patch', 'src/include/mpir_progress_hook.h')
     expect('left in the cache', [f for f in os.listdir(f'{cache}/workshare') if not f.endswith(('.logs', '.lock'))], [])
 
     blank = os.path.join(folder, 'a blank')
@@ -98,7 +98,7 @@ with tempfile.TemporaryDirectory() as folder:
         os.utime(given_up, (0, 0))
         expect('for a day', on_debian_13(PROVIDE, '--check'), (0, '4.2.1\n', ''))
 
-# tools/debian-source with apt configurations that name a release twice, once with the key that signs it. apt takes the entry without a key if
+# tools/dev/debian-source with apt configurations that name a release twice, once with the key that signs it. apt takes the entry without a key if
 # it comes first; it takes no two keys. Wants root, for another /etc/apt.
 with tempfile.TemporaryDirectory() as folder:
     def about(path, text):
@@ -117,7 +117,7 @@ with tempfile.TemporaryDirectory() as folder:
     release('one', '1.0')
     release('two', '2.0')
     plain = f'deb [trusted=yes] file:{folder}/repo one main\n'
-    etc, command = f'{folder}/etc', os.path.join(os.path.dirname(PROVIDE), '../../tools/debian-source')
+    etc, command = f'{folder}/etc', os.path.join(os.path.dirname(PROVIDE), '../../tools/dev/debian-source')
     for key in 'a', 'b':
         write(f'{folder}/{key}.gpg')
     os.makedirs(f'{etc}/apt.conf.d')
@@ -139,10 +139,11 @@ with tempfile.TemporaryDirectory() as folder:
 
 code, out, err = run(PROVIDE, '--lines')
 expect('--lines', (code, err, bool(out)), (0, '', True))
+# Hooks are the fork; upstream holds fixes that any user of this MPICH needs.
 for line in out.splitlines():
-    series, lines = line.split()
-    expect(f'lines that patches/{series} adds to MPICH\'s own files: {lines}', 0 < int(lines) < 350, True)
+    series, kind, lines = line.split()
+    expect(f'lines that patches/{series}/{kind} adds to MPICH\'s own files: {lines}', 0 < int(lines) < {'hooks': 120, 'upstream': 230}[kind], True)
     if shutil.which('git'):
-        patches = glob.glob(f'{os.path.dirname(PROVIDE)}/patches/{series}/*.patch')
+        patches = glob.glob(f'{os.path.dirname(PROVIDE)}/patches/{series}/{kind}/*.patch')
         expect('as git counts', int(lines), sum(int(row.split()[0]) for row in run('git', 'apply', '--numstat', *patches)[1].splitlines()))
 finish()

@@ -9,7 +9,7 @@ import types
 from check import expect, finish, run
 
 PACKAGE, STAGE = sys.argv[1:]
-TOP = os.path.dirname(os.path.dirname(PACKAGE))
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(PACKAGE)))
 # What Debian's packages are to Spack; what it brings itself, or with its compilers.
 SPACK = {'gcc': 'c', 'g++': 'cxx', 'gfortran': 'fortran', 'pkg-config': 'pkgconfig', 'python3': 'python', 'ninja-build': 'ninja', 'libucx-dev': 'ucx',
          'libhwloc-dev': 'hwloc', 'libatomic-ops-dev': 'libatomic-ops', 'libboost-dev': 'boost', 'libboost-context-dev': 'boost', 'nlohmann-json3-dev': 'nlohmann-json',
@@ -57,7 +57,7 @@ expect('the version', (version,) in [a for a, _ in said['version']], True)
 with open(f'{TOP}/runtime/mpich/versions') as f:
     rows = [line.split() for line in f if not line.startswith('#')]
 expect("MPICH's tarball is one that provide knows", [row[1] for row in rows if mpich['sha256'] in row[3:] and f'/mpich-{row[1]}.tar.gz' in mpich['url']], ['4.0.2'])
-with open(f'{TOP}/tools/packages.txt') as f:
+with open(f'{TOP}/tools/dev/packages.txt') as f:
     needed = [line.split()[2] for line in f if line.startswith('build ') and line.split()[1] == 'must']
 depends = {a[0].split('@')[0].split('+')[0] for a, _ in said['depends_on']}
 expect('packages that a build needs and the recipe does not know', [apt for apt in needed if SPACK.get(apt, apt) not in depends | WITHOUT], [])

@@ -25,8 +25,8 @@ with tempfile.TemporaryDirectory(prefix="a hook's ") as folder:
         return max(map(len, git('show', f'HEAD:{name}').splitlines()))
 
     git('init', '-q')
-    (at / 'tools').mkdir()
-    shutil.copy(SOURCE / 'tools/format', at / 'tools/format')
+    (at / 'tools/dev').mkdir(parents=True)
+    shutil.copy(SOURCE / 'tools/dev/format', at / 'tools/dev/format')
     shutil.copy(SOURCE / '.clang-format', at)
     shutil.copytree(SOURCE / '.githooks', at / '.githooks')
     git('config', 'core.hooksPath', '.githooks')

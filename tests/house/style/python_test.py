@@ -14,7 +14,7 @@ except ImportError:
     sys.exit(77)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-FOLDERS = ['runtime', 'compiler-plugin', 'tools', 'benchmarks', 'tests', 'docs', 'completion']
+FOLDERS = ['runtime', 'compiler-plugin', 'tools', 'benchmarks', 'tests', 'docs']
 
 
 def is_script(path):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """The form of C and C++: no line longer than 120 characters, or 140 in tables and macros; no tabs, no blanks at the end of a line, SPDX
-first. tools/format breaks lines. Not MPICH's own files, which follow its style, and programs whose lines hold the messages expected."""
+first. tools/dev/format breaks lines. Not MPICH's own files, which follow its style, and programs whose lines hold the messages expected."""
 import os
 import re
 import subprocess
@@ -26,7 +26,7 @@ def problems(name, text):
     for number, line in enumerate(lines, 1):
         longest = LONGEST_IN_TABLES if is_table(line) else LONGEST
         if len(line) > longest:
-            yield f'{name}:{number}: {len(line)} characters, {longest} is the most (tools/format breaks lines)'
+            yield f'{name}:{number}: {len(line)} characters, {longest} is the most (tools/dev/format breaks lines)'
         if '\t' in line or line.rstrip() != line:
             yield f'{name}:{number}: a tab, or blanks at the end'
         if re.match(r'\s*\* \*/', line):
@@ -43,7 +43,7 @@ def files():
 
 
 def check_format():
-    """tools/format breaks a long line of C, and changes nothing if one of its files is of another language or not there."""
+    """tools/dev/format breaks a long line of C, and changes nothing if one of its files is of another language or not there."""
     long = f'// {"word " * 30}\n'
     with tempfile.TemporaryDirectory() as folder:
         c, python = (os.path.join(folder, name) for name in ('a.c', 'a.py'))
@@ -51,15 +51,15 @@ def check_format():
             for name in c, python:
                 with open(name, 'w') as f:
                     f.write(long)
-            done = subprocess.run([os.path.join(ROOT, 'tools/format'), *files_given], capture_output=True, text=True)
-            assert (done.returncode != 0) == (refused is not None) == (f'tools/format: {refused}: ' in done.stderr), done
+            done = subprocess.run([os.path.join(ROOT, 'tools/dev/format'), *files_given], capture_output=True, text=True)
+            assert (done.returncode != 0) == (refused is not None) == (f'tools/dev/format: {refused}: ' in done.stderr), done
             changed = [name for name in (c, python) if open(name).read() != long]
             assert changed == ([] if refused else [c]), (files_given, changed)
         # Of comments only paragraphs are filled, not the examples between them, and the end does not stand alone.
         example = '/* Text:\n *\n *     int i;\n *     f("' + 'a' * 120 + '");\n *     int j;\n *\n'
         with open(c, 'w') as f:
             f.write(f'// SPDX-License-Identifier: MIT\n{example} * {"x " * 58}x */\n')
-        subprocess.run([os.path.join(ROOT, 'tools/format'), c], check=True)
+        subprocess.run([os.path.join(ROOT, 'tools/dev/format'), c], check=True)
         filled = open(c).read()
         assert example in filled and not list(problems('c', filled.replace('a' * 120, ''))), filled
 

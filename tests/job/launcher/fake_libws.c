@@ -16,7 +16,6 @@ struct fake_counts {
     unsigned long calls, nested;        /* MPI functions that have begun, and how many of them inside another one */
     const char *first, *last;   /* of them */
     int level;                  /* of MPI_Pcontrol */
-    unsigned long unlocked;     /* times that MPI was called when a function began */
     const void *site;           /* of the last call */
 } fake_counts;
 
@@ -70,20 +69,10 @@ static void taken(void)
     fake_counts.taken++;
 }
 
-/* In MPI_THREAD_MULTIPLE the lock would be taken a second time, if it were held. */
-static void use_mpi(void)
-{
-    int flag;
-    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
-    fake_counts.unlocked++;
-}
-
 static void called(const char *name, int enter)
 {
     if (enter) {
         fake_counts.site = mpich->call_site();
-        if (getenv("FAKE_UNLOCKED") && strcmp(name, "MPI_Finalize"))
-            mpich->without_lock(use_mpi);
         if (mpich->call_name() != name)
             broken("a function that begins is the one that the thread is in");
         fake_counts.nested += inside != NULL;
