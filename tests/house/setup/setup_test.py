@@ -12,7 +12,7 @@ expect_message('unknown option', run(SETUP, 'build', '--prefx', '/x'), "'--prefx
 expect_message('option of another command', run(SETUP, 'clean', '--prefix', '/x'), "'--prefix'", status=2)
 expect_message('prefix without a folder', run(SETUP, 'build', '--prefix'), '--prefix', status=2)
 code, out, err = run(SETUP, 'help')
-expect('help', (code, err, [c for c in ('demo', 'test', 'papers', 'build', 'env', 'clean') if c not in out]), (0, '', []))
+expect('help', (code, err, [c for c in ('demo', 'test', 'papers', 'docs', 'build', 'env', 'clean') if c not in out]), (0, '', []))
 
 with tempfile.TemporaryDirectory(prefix='a blank ') as prefix:
     expect_message('nothing built', run(SETUP, 'env', '--prefix', prefix), prefix)
