@@ -141,6 +141,9 @@ private:
         std::vector<double> useful, plain_useful, lent; // by rank, as they came
         std::vector<int64_t> nodes, workers;
     };
+    void sum_ranks(); // fills the report's parts that are about the job, its nodes and its ranks
+    static PhaseRowFigures phase_row(int64_t level, const Phases& p, const RankCounts& totals);
+
     Report report_;
     std::vector<RankFigures> ranks_; // without loops, calls, phases
     std::map<std::string, LoopCounts> loops_;
