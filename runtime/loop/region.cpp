@@ -498,7 +498,7 @@ void close_region(Participant& p, ws_site* site)
     if (ending == Ending::measure) {
         const uint64_t now = ticks(), took = now - p.opened_at;
         LoopRow& row = row_of(site);
-        add(row.timed_regions, 1);
+        add(row.timed_executions, 1);
         add(row.timed_iterations, p.units);
         add(row.timed_ticks, took);
         if (WS_UNLIKELY(observe::recording))
@@ -522,7 +522,7 @@ void close_region(Participant& p, ws_site* site)
             remember_in_vain(site, now - r.opened_at);
     }
     LoopRow& row = row_of(site);
-    add(row.cut_regions, 1);
+    add(row.cut_executions, 1);
     add(row.cut_iterations, r.bounds.iterations);
     add(row.cut_ticks, now - r.opened_at);
     add(row.kept_chunks, p.chunks);
@@ -576,7 +576,7 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
 {
     check_site(site, chunk, steal_chunk);
     if (p.host->row)
-        add(p.host->board->process.runs_plain, 1);
+        add(p.host->board->process.executions_plain, 1);
     if (WS_UNLIKELY(p.host->check))
         p.host->checks->note_plain(site);
     run_here(p, fn, data, start, end, site);
@@ -586,7 +586,7 @@ void run_unshared(Participant& p, void (*fn)(void*), void* data, long start, lon
                   long steal_chunk)
 {
     check_site(site, chunk, steal_chunk);
-    observe::bump(row_of(site).whole_regions);
+    observe::bump(row_of(site).whole_executions);
     if (WS_UNLIKELY(p.host->check))
         p.host->checks->note_refused(site);
     run_here(p, fn, data, start, end, site);

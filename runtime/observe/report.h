@@ -27,7 +27,8 @@ struct RankCounts {
 };
 struct LoopCounts { // sums, but for the longest chunk
     WS_LOOP_COUNTERS(WS_FIGURE, WS_FIGURE)
-    double runs_cut, cut_s;       // of runs, and of computing_s: those that were long enough to be cut into chunks
+    // Of executions, and of computing_s: those that were long enough to be cut into chunks.
+    double executions_cut, cut_s;
 };
 struct CallCounts {
     WS_CALL_COUNTERS(WS_FIGURE)
@@ -104,7 +105,7 @@ struct PhaseRowFigures {
     Efficiency as_is, without_stealing;
 };
 
-constexpr char report_schema[] = "workshare-report/1";
+constexpr char report_schema[] = "workshare-report/2";
 // loops of ranks that a report holds; with more it has none, only loops of the job
 constexpr size_t most_rank_loops = 65536;
 // changes of a rank's cores that are told: those behind them only by the last

@@ -187,15 +187,16 @@ std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<
             Sum& sum = by_name[now.name];
             LoopSample& s = sum.sample;
             s.name = now.name;
-            const double regions = double(now.whole_regions + now.cut_regions);
-            s.regions += now.whole_regions + now.cut_regions;
-            s.chunks_kept += now.whole_regions + now.kept_chunks;
+            const double executions = double(now.whole_executions + now.cut_executions);
+            s.executions += now.whole_executions + now.cut_executions;
+            s.chunks_kept += now.whole_executions + now.kept_chunks;
             s.chunks_stolen += now.chunks_stolen;
             s.iterations_stolen += now.iterations_stolen;
             s.owner_share += part(std::max(0.0, owner_ticks(now) - owner_ticks(old)), time);
             s.guest_share += part(grown(now.borrowed_ticks, old.borrowed_ticks), time);
             if (seconds > 0) {
-                s.regions_per_s += std::max(0.0, regions - double(old.whole_regions + old.cut_regions)) / seconds;
+                s.executions_per_s +=
+                    std::max(0.0, executions - double(old.whole_executions + old.cut_executions)) / seconds;
                 s.steals_per_s += grown(now.chunks_stolen, old.chunks_stolen) / seconds;
             }
             sum.ever += owner_ticks(now) + double(now.borrowed_ticks);
@@ -362,7 +363,7 @@ RankSample rank_sample(const std::vector<Reading>& ranks, const Reading& r, cons
         k.iterations_stolen += seat.visit.iterations;
     }
     for (const LoopReading& l : r.loops)
-        k.chunks_kept += l.whole_regions + l.kept_chunks;
+        k.chunks_kept += l.whole_executions + l.kept_chunks;
     k.counters = counters(r);
     return k;
 }
