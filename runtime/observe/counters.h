@@ -41,11 +41,11 @@
     MADE(TIME, worker_helped, REPORT, NONE, "its workers' cores computed for other ranks") \
     MADE(TIME, loops, REPORT, NONE, "of computing_s: in ws loops; and in MPI calls inside of them") \
     LOOPS(TIME, untimed, REPORT, NONE, "of loops_s: extrapolated from a sample; 0 in a run with a report") \
-    LOOPS(COUNT, runs, REPORT, WS_REGIONS, "executions of ws loops") \
-    LOOPS(COUNT, runs_shared, REPORT, WS_REGIONS_SHARED, "of them: offered to others") \
-    LOOPS(COUNT, runs_helped, REPORT, WS_REGIONS_JOINED, "of them: helped with") \
-    PROCESS(COUNT, runs_plain, REPORT, NONE, "beside runs: on threads whose loops are not shared, or nested") \
-    LOOPS(COUNT, runs_unpaid, REPORT, NONE, "of runs: not shared as sharing had not paid") \
+    LOOPS(COUNT, executions, REPORT, WS_EXECUTIONS, "executions of ws loops") \
+    LOOPS(COUNT, executions_shared, REPORT, WS_EXECUTIONS_SHARED, "of them: offered to others") \
+    LOOPS(COUNT, executions_helped, REPORT, WS_EXECUTIONS_HELPED, "of them: helped with") \
+    PROCESS(COUNT, executions_plain, REPORT, NONE, "beside executions: on threads whose loops are not shared, or nested") \
+    LOOPS(COUNT, executions_unpaid, REPORT, NONE, "of executions: not shared as sharing had not paid") \
     LOOPS(COUNT, iterations_kept, REPORT, NONE, "run by the owner") \
     LOOPS(COUNT, iterations_stolen, REPORT, NONE, "run by guests and workers") \
     LOOPS(COUNT, chunks_kept, REPORT, WS_CHUNKS_KEPT, "run by the owner") \
@@ -102,18 +102,19 @@
 // observed. The others are cut into chunks and all timed, open to close. The first eight are those that an execution
 // without thieves writes: they fill a cache line.
 #define WS_LOOP_COUNTERS(ROW, MADE) \
-    ROW(COUNT, whole_regions, BOARD, NONE, "executions that ran whole") \
+    ROW(COUNT, whole_executions, BOARD, NONE, "executions that ran whole") \
     ROW(COUNT, whole_iterations, BOARD, NONE, "iterations in them") \
-    ROW(COUNT, timed_regions, BOARD, NONE, "of the whole ones: timed") \
+    ROW(COUNT, timed_executions, BOARD, NONE, "of the whole ones: timed") \
     ROW(COUNT, timed_iterations, BOARD, NONE, "iterations in those") \
     ROW(TIME, timed, BOARD, NONE, "in those") \
-    ROW(COUNT, cut_regions, BOARD, WS_REGIONS_CUT, "executions that ran in chunks; the others were too short to be worth that") \
+    ROW(COUNT, cut_executions, BOARD, WS_EXECUTIONS_CUT, \
+        "executions that ran in chunks; the others were too short to be worth that") \
     ROW(COUNT, cut_iterations, BOARD, NONE, "iterations in them") \
     ROW(TIME, cut, BOARD, NONE, "in them") \
-    MADE(COUNT, runs, REPORT, NONE, "executions") \
-    ROW(COUNT, runs_shared, REPORT, NONE, "offered to others") \
-    ROW(COUNT, runs_helped, REPORT, NONE, "helped with") \
-    ROW(COUNT, runs_unpaid, REPORT, NONE, "not shared as sharing had not paid") \
+    MADE(COUNT, executions, REPORT, NONE, "executions") \
+    ROW(COUNT, executions_shared, REPORT, NONE, "offered to others") \
+    ROW(COUNT, executions_helped, REPORT, NONE, "helped with") \
+    ROW(COUNT, executions_unpaid, REPORT, NONE, "not shared as sharing had not paid") \
     MADE(COUNT, iterations_kept, REPORT, NONE, "run by the owners") \
     ROW(COUNT, iterations_stolen, REPORT, NONE, "run by guests and workers") \
     ROW(COUNT, kept_chunks, BOARD, NONE, "chunks of cut executions that the owner ran") \
@@ -125,7 +126,8 @@
     MADE(TIME, untimed, REPORT, NONE, "of computing_s: extrapolated from a sample") \
     ROW(TIME, longest_chunk, REPORT, NONE, "the longest chunk that was timed") \
     ROW(COUNT, shared_iterations, BOARD, NONE, "iterations of executions that were offered to others") \
-    ROW(COUNT, runs_with_tasks, LATER, NONE, "executions in which OpenMP tasks were put, which sharing does not divide")
+    ROW(COUNT, executions_with_tasks, LATER, NONE, \
+        "executions in which OpenMP tasks were put, which sharing does not divide")
 
 // Of an MPI function of the program; the first two only in a run with report or trace.
 #define WS_CALL_COUNTERS(ROW) \

@@ -10,7 +10,7 @@
 
 namespace ws::top {
 
-constexpr char json_schema[] = "workshare-top/2";
+constexpr char json_schema[] = "workshare-top/3";
 
 // `workshare`: the version that writes it.
 nlohmann::ordered_json to_json(const std::vector<JobSample>& jobs, const std::vector<Problem>& problems,

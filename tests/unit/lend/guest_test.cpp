@@ -360,7 +360,7 @@ TEST_CASE("slots: eight threads of a rank can have loops open at once, and the n
     for (std::thread& t : all)
         t.join();
     CHECK(owning == max_slots);
-    CHECK(node[0].host.board->process.runs_plain == 1);
+    CHECK(node[0].host.board->process.executions_plain == 1);
     CHECK(node[0].slots.taken == 0); // given back by threads that ended
 }
 
