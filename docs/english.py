@@ -3,7 +3,7 @@
 """What a script can check of the English that people read.
 
 english.py            ends with status 1 and a line for each find on the pages, and in the public headers
-english.py --counts   prints how many finds of each kind there are, by part of the project; checks nothing
+english.py --counts   prints the number of finds of each kind, by part of the project, and checks nothing. Here comments in sources are counted, too
 
 Checked are the words that have a plainer one, sentences of more than 35 words and cells of more than 60 on the pages for users, and comments and sentences
 that begin with "Of" or "Who". Programs, tables of generated figures and quoted output are left out.
@@ -20,6 +20,7 @@ PLAINER = {'anew': 'again', 'the begin': 'the beginning', 'to be had': 'availabl
            'seldom': 'rarely', 'dearer': 'more expensive', 'while which': 'during which'}
 GENERATED = {'docs/internals/papers.md', 'docs/internals/figures.md', 'docs/about/charts.md', 'docs/internals/results.md'}
 HEADERS = ['include/workshare/*.h', 'include/workshare/*.hpp']
+SOURCES = [f'{folder}/**/*.{ending}' for folder in ('runtime', 'compiler-plugin', 'tools', 'benchmarks', 'tests') for ending in ('h', 'hpp', 'c', 'cc', 'cpp')]
 
 
 def is_of_users(name):
@@ -68,7 +69,7 @@ def comments(text):
 
 
 def finds():
-    """(part, file, kind, message) of each."""
+    """Yields (part, file, kind, message) for each find."""
     for path in [*sorted(TOP.glob('*.md')), *sorted(TOP.glob('docs/**/*.md')), *sorted(TOP.glob('docs/man/*.scd'))]:
         name = str(path.relative_to(TOP))
         if name in GENERATED:
@@ -77,11 +78,11 @@ def finds():
         for kind, text in prose(path.read_text()):
             for what, message in in_prose(kind, text, users):
                 yield 'pages for users' if users or name.endswith('.scd') else 'other pages', name, what, message
-    for pattern in HEADERS:
-        for path in sorted(TOP.glob(pattern)):
-            for text in comments(path.read_text()):
+    for part, patterns in ('public headers', HEADERS), ('comments in sources', SOURCES):
+        for path in sorted(path for pattern in patterns for path in TOP.glob(pattern) if not path.is_symlink() or part == 'public headers'):
+            for text in comments(path.read_text(errors='replace')):
                 for what, message in in_prose('cell', text, False):
-                    yield 'public headers', str(path.relative_to(TOP)), what, message
+                    yield part, str(path.relative_to(TOP)), what, message
 
 
 def self_test():
@@ -101,7 +102,7 @@ def main():
         return 0
     if sys.argv[1:]:
         sys.exit(__doc__)
-    wrong = [f'{name}: {message}' for part, name, _, message in found if part != 'other pages']
+    wrong = [f'{name}: {message}' for part, name, _, message in found if part in ('pages for users', 'public headers')]
     print('\n'.join(wrong) or 'the pages for users and the public headers have none of the words and no long sentence')
     return 1 if wrong else 0
 
