@@ -147,17 +147,18 @@ void start_stealing(Job& job)
 
 void attach_policies(Job& job)
 {
-    policy::Rank rank;
-    rank.window = job.inactive ? nullptr : &job.window;
-    rank.node = job.node;
-    rank.node_number = job.board->node;
-    rank.board = job.board;
-    rank.meter = &job.meter;
-    rank.ticks_per_us = job.clock.ticks_per_us();
-    rank.options = &job.options;
-    rank.book = &job.book;
+    policy::Job of_policies;
+    of_policies.window = job.inactive ? nullptr : &job.window;
+    of_policies.node = job.node;
+    of_policies.rank = job.rank;
+    of_policies.node_number = job.board->node;
+    of_policies.board = job.board;
+    of_policies.meter = &job.meter;
+    of_policies.ticks_per_us = job.clock.ticks_per_us();
+    of_policies.options = &job.options;
+    of_policies.book = &job.book;
     runner = new policy::Runner(policy::policies(), loop::host().chunk_ticks);
-    runner->attach(rank);
+    runner->attach(of_policies);
     if (!openmp::region_cores)
         openmp::tell_usual_threads();
 }
@@ -371,7 +372,7 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
         hooks->called = observe::called;
     }
     set_hooks(job, *hooks);
-    if (runner->rank().wants_periods)
+    if (runner->job().wants_periods)
         watch_turns(job);
     return 0;
 }

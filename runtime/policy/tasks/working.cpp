@@ -408,7 +408,7 @@ void Pool::region_part()
     const bool guest = own_pool != this;
     if (guest && !open_hand())
         return;
-    const uint64_t chunk = uint64_t(times::task_chunk_us * job.ticks_per_us);
+    const uint64_t chunk = uint64_t(times::task_chunk_us * ticks_per_us_);
     for (long lo, hi; ws_loop_next(&lo, &hi);) {
         work(uint64_t(hi - lo) * chunk);
         if (!guest)
