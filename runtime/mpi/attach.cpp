@@ -130,7 +130,7 @@ void start_stealing(Job& job)
     if (job.window.cores() > 1)
         loop::set_owner_thread();
     lend::LendOptions lending = {};
-    lending.victims = &lend::victims[o.victim];
+    lending.score = lend::victims[o.victim];
     lending.spare_time = runner;
     lending.pretended_cores = o.cores;
     lending.stack_bytes = o.stacksize;
