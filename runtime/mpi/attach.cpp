@@ -30,6 +30,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace ws::mpi {
 
@@ -382,11 +383,14 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
 } // namespace ws::mpi
 
 WS_EXPORT int ws_fork_attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
-{
+try {
     using namespace ws::mpi;
     attached = new Job; // never destroyed: exit() may be called while it lends
     const int refused = attach(*attached, version, what, hooks);
     if (what & MPIR_WORKSHARE_STEAL)
         begin_children();
     return refused;
+} catch (const std::bad_alloc&) { // others wait for this rank in MPI_Init
+    std::fputs("workshare: error: MPI_Init: no memory; ending the job\n", stderr);
+    ws::mpi::end_job();
 }

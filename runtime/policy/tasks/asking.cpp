@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <new>
 
 namespace ws::policy::tasks {
 
@@ -160,14 +161,22 @@ void Pool::look_at_letters()
 }
 
 // Blocked in a task's MPI call. In the pool's own wait a letter ends that, and is looked at then.
-void Pool::step() { stepped_ += poll(); }
+void Pool::step() { stepped_ += poll_beside(); }
+
+// In the middle of what is not a call of the pool's.
+bool Pool::poll_beside()
+try {
+    return poll();
+} catch (const std::bad_alloc&) {
+    end_without_memory("ws_pool_run");
+}
 
 // One at a time. Returns when nobody may have looked for too long, in ticks.
 uint64_t Pool::worker_step(uint64_t now)
 {
     const auto late = [this] { return Hardware::load_relaxed(expects_) ? poll_every_ : pulse_every_ / 2; };
     if (load_relaxed(polled_at_) + late() <= now) {
-        if (!poll()) // run()'s thread holds the wire while it waits for letters itself
+        if (!poll_beside()) // run()'s thread holds the wire while it waits for letters itself
             return now + uint64_t(times::task_longest_pulse_us * ticks_per_us_);
         worked_++;
     }
@@ -258,7 +267,11 @@ void Pool::pulse()
         // here.
         if (is_late && hold.try_lock() && Hardware::load_acquire(beat_) == pulse_beats) {
             pulsed_++;
-            look_at_letters();
+            try {
+                look_at_letters();
+            } catch (const std::bad_alloc&) {
+                end_without_memory("ws_pool_run");
+            }
             nap_us = uint64_t(times::task_pulse_us);
         } else
             nap_us = std::min(2 * nap_us, uint64_t(times::task_longest_pulse_us));

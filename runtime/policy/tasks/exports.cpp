@@ -68,7 +68,11 @@ WS_EXPORT int ws_pool_create(MPI_Comm comm, ws_pool** tasks)
         return said(ENOMEM, "ws_pool_create: no memory");
     ws::policy::tasks::Nblb& nblb = ws::policy::tasks::policy();
     const InTogether in_create(nblb.job(), Together::tasks_create, "ws_pool_create", comm);
-    shell->pool = new Pool(ws::policy::tasks::peers_of(comm), shell, nblb);
+    try {
+        shell->pool = new Pool(ws::policy::tasks::peers_of(comm), shell, nblb);
+    } catch (const std::bad_alloc&) {
+        ws::policy::tasks::end_without_memory("ws_pool_create");
+    }
     *tasks = shell;
     return 0;
 }
@@ -80,9 +84,13 @@ WS_EXPORT int ws_pool_register(ws_pool* tasks, const ws_task_kind* description, 
         return EINVAL;
     if (!description || !kind)
         return said(EINVAL, "ws_pool_register: no description, or nowhere to store the number");
-    std::string error;
-    const int result = pool->add_kind(*description, *kind, error);
-    return said(result, error);
+    try {
+        std::string error;
+        const int result = pool->add_kind(*description, *kind, error);
+        return said(result, error);
+    } catch (const std::bad_alloc&) {
+        return said(ENOMEM, "ws_pool_register: no memory");
+    }
 }
 
 WS_EXPORT int ws_pool_put(ws_pool* tasks, int kind, const void* data, size_t bytes, const ws_task_options* options)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "policy/tasks/pool.h"
 
+#include "mpi/end_job.h"
 #include "observe/board.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 namespace ws::policy::tasks {
 
@@ -14,6 +16,12 @@ using By = Processes::By;
 // How long a thread without tasks looks for those of others; and how long stolen tasks must keep it busy, or it waits
 // longer and longer before it steals again. A theft costs each of the two threads some 0.2 us.
 constexpr double task_hunt_us = 20, task_steal_us = 1;
+
+void end_without_memory(const char* call)
+{
+    std::fprintf(stderr, "workshare: error: %s: no memory; ending the job\n", call);
+    mpi::end_job();
+}
 
 // ---- kinds, results, errors
 
@@ -35,12 +43,17 @@ int Pool::add_kind(const ws_task_kind& c, int& number, std::string& error)
         error = "ws_pool_register: 65535 kinds are registered already";
         return ENOSPC;
     }
-    number = int(kinds_.size());
     kinds_.emplace_back();
-    kinds_.back().c = c;
-    kinds_.back().name = c.name;
-    if (c.combine)
-        kinds_.back().combined.assign(c.result, '\0');
+    try {
+        kinds_.back().c = c;
+        kinds_.back().name = c.name;
+        if (c.combine)
+            kinds_.back().combined.assign(c.result, '\0');
+    } catch (...) {
+        kinds_.pop_back();
+        throw;
+    }
+    number = int(kinds_.size()) - 1;
     return 0;
 }
 
@@ -226,20 +239,27 @@ int Pool::run(std::string& error)
     }
     running_now_ = true;
     own_pool = this;
-    if (balances_)
-        run_balanced();
-    else {
-        kinds_differ_ = !have_same_kinds();
+    try {
+        run_to_end();
+        own_pool = nullptr;
+        running_now_ = false;
         if (!kinds_differ_)
-            run_local();
-        failed_ = uint64_t(all_.combined(By::sum, int64_t(first_failed_)));
+            return finish(failed_, error);
+        say_who_differs(error);
+        return EINVAL;
+    } catch (const std::bad_alloc&) {
+        end_without_memory("ws_pool_run");
     }
-    own_pool = nullptr;
-    running_now_ = false;
+}
+
+void Pool::run_to_end()
+{
+    if (balances_)
+        return run_balanced();
+    kinds_differ_ = !have_same_kinds();
     if (!kinds_differ_)
-        return finish(failed_, error);
-    say_who_differs(error);
-    return EINVAL;
+        run_local();
+    failed_ = uint64_t(all_.combined(By::sum, int64_t(first_failed_)));
 }
 
 // Runs one region after the other, or the tasks one by one if nobody can help. Short work is not shared.

@@ -32,6 +32,9 @@ using base::ticks;
 
 namespace times = base::times;
 
+// No memory in the middle of what other ranks wait for: says so and ends the job.
+[[noreturn]] void end_without_memory(const char* call);
+
 // What each lock guards. A thread that holds one takes only those that stand below it here.
 //
 //   wire_lock_     letters: wire_, the posting of letters, and all members from balancer_ to cost_ that have no comment
@@ -121,6 +124,7 @@ private:
     uint64_t number_of_kinds() const;
     bool have_same_kinds();
     void say_who_differs(std::string& error);
+    void run_to_end();
     void run_local();
     void run_balanced();
     bool is_idle();
@@ -131,6 +135,7 @@ private:
     void combine_all();
 
     // working.cpp
+    void put(Task& task, const ws_task_options* options);
     void work(uint64_t long_enough);
     size_t batch_size() const;
     bool next(Hand& hand, Task& task, size_t want);
@@ -151,6 +156,7 @@ private:
     bool share_rows(MPI_Comm node, size_t ranks);
     std::vector<int> meets() const;
     bool poll();
+    bool poll_beside();
     void look_at_letters();
     void wait();
     void poll_if_due(uint64_t now);

@@ -9,6 +9,7 @@
 #include "loop/region.h"
 #include "loop/site.h"
 #include "observe/board.h"
+#include "failing_new.h"
 #include "played.h"
 #include "policy/tasks/peers.h"
 
@@ -574,4 +575,112 @@ TEST_CASE("when a rank dies no other comes to a false end, and no task runs twic
     }
     CHECK(died);
     CHECK(ended);
+}
+
+// ---- the n-th allocation fails
+
+TEST_CASE("a put for which there is no memory has put nothing, whichever allocation fails", "[pool]")
+{
+    World world({0});
+    unsigned refused = 0;
+    world.run([&](int r) {
+        constexpr uint64_t tasks = 300;
+        Seen seen(tasks);
+        Rank rank(world, r);
+        rank.seen = &seen;
+        const int kind = rank.add_kind(counted, sizeof(uint64_t));
+        std::vector<uint64_t> futures;
+        futures.reserve(tasks);
+        for (uint64_t i = 0; i < tasks; i++) {
+            uint64_t future = 0;
+            ws_task_options wants = {};
+            wants.future = i % 3 ? nullptr : &future;
+            wants.priority = int(i % 5);
+            int failed = ENOMEM;
+            for (long n = 1; failed; n++) { // until it asks for fewer
+                allocations_left = n;
+                failed = rank.put(kind, i, &wants);
+                allocations_left = -1;
+                refused += failed == ENOMEM;
+                HOLDS(!failed || failed == ENOMEM);
+                HOLDS(!failed || future == 0);
+                HOLDS(!failed || rank.counts().put == i);
+            }
+            if (future)
+                futures.push_back(future);
+        }
+        HOLDS(rank.run() == 0);
+        HOLDS(all_ran_once(seen));
+        for (const uint64_t future : futures) {
+            uint64_t result;
+            HOLDS(rank.pool->future(future, &result, sizeof result, nullptr, rank.error) == 0);
+        }
+        HOLDS(futures.size() == tasks / 3);
+    });
+    CHECK(refused > 10);
+}
+
+TEST_CASE("a kind for which there is no memory is not registered", "[pool]")
+{
+    World world({0});
+    world.run([&](int r) {
+        Rank rank(world, r);
+        ws_task_kind kind = {};
+        kind.name = "a name that is too long to lie in the string itself";
+        kind.run = counted;
+        kind.result = 1000;
+        kind.combine = sum_up;
+        unsigned refused = 0;
+        for (int expected = 0; expected < 20; expected++) {
+            int number = -1;
+            for (long n = 1; number < 0; n++) {
+                allocations_left = n;
+                try {
+                    HOLDS(rank.pool->add_kind(kind, number, rank.error) == 0);
+                } catch (const std::bad_alloc&) {
+                    refused++;
+                }
+                allocations_left = -1;
+            }
+            HOLDS(number == expected);
+        }
+        HOLDS(refused >= 40);
+        HOLDS(rank.run() == 0);
+    });
+}
+
+TEST_CASE("a rank without memory in a run ends the job: no false end, and no task runs twice", "[pool]")
+{
+    unsigned ended = 0, n = 0;
+    for (bool refused = true; refused && n < 2000; n += 1 + n / 10) {
+        World world({0, 1});
+        constexpr uint64_t tasks = 40;
+        auto* const seen = new Seen(tasks);
+        const std::vector<bool> came = world.run([&](int r) {
+            auto* const rank = new Rank(world, r); // whoever ends in the middle frees nothing
+            rank->seen = seen;
+            const int kind = rank->add_kind(slow);
+            for (uint64_t i = 0; r == 0 && i < tasks; i++)
+                HOLDS(rank->put(kind, i) == 0);
+            struct Limit {
+                explicit Limit(long n) { allocations_left = n; }
+                ~Limit() { allocations_left = -1; }
+            };
+            {
+                const Limit limit(r == 1 ? long(n) + 1 : -1);
+                HOLDS(rank->run() == 0);
+            }
+        });
+        refused = !came[1];
+        ended += refused;
+        uint64_t done = 0;
+        for (const auto& runs : seen->runs) {
+            CHECK(runs <= 1);
+            done += unsigned(runs);
+        }
+        CHECK((done == tasks || (!came[0] && !came[1])));
+        CHECK((refused || done == tasks));
+    }
+    CHECK(ended > 5);
+    CHECK(n < 2000); // then it asks for no more
 }
