@@ -33,8 +33,7 @@ ELSEWHERE = {
     'Who writes': ["measure/load_test: what a rank's work costs", 'measure/load_test: brought to a later time'],
     'Read whole': ['measure/load_test: a row is read whole, whatever the interleaving',
                    'measure/load_test: a writer that dies in the middle'],
-    'How fast its core is': ['measure/load_test: the share of its core that a rank had',
-                             'measure/load_test: time in which others have the core is no work'],
+    'How fast its core is': ['measure/load_test: time in which others have the core is no work'],
     'Periods': ['measure/period_test: of nested loops the outermost', 'measure/period_test: a call that comes once in a while'],
     'Steps': ['policy/runner_test: who is always due leaves as much time as it takes'],
     'The decider': ['arbiter/decider_test: one decides at a time, whatever the interleaving',
@@ -146,8 +145,8 @@ MISTAKES = [
     ('Read whole', 'base/epoch_row.h', 'if (A::load_relaxed(epoch_) == before)', 'if (true)', 'measure/measure_tests'),
     ('How fast its core is', 'measure/meter.cpp', 'worked_ -= off;', '', 'measure/measure_tests'),
     ('Periods', 'measure/period.cpp', 'if (equal > most) {', 'if (false) {', 'measure/period_tests'),
-    ('The decider', 'arbiter/decider.h', 'if (!over && s.holder != me_ + 1)', 'if (false)', 'arbiter/decider_tests'),
-    ('The decider', 'arbiter/decider.h', '(s.term + 1) & max_term', 's.term', 'arbiter/decider_tests'),
+    ('The decider', 'arbiter/decider.h', '> now && (was & rank_mask) != me_ + 1)', '> now && false)', 'arbiter/decider_tests'),
+    ('The decider', 'arbiter/decider.h', '(until >> rank_bits) + 1', 'until >> rank_bits', 'arbiter/decider_tests'),
     ('The decider', 'policy/runner.cpp', 'deciders[number_of(policy)]', 'deciders[0]', 'policy/runner_tests'),
 ]
 # Only jobs show that these hold.
