@@ -291,8 +291,8 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     uint64_t units = (iterations - 1) / unit + 1;
     auto in_units = [&](long c) { return c ? (uint64_t(c) - 1) / unit + 1 : 0; };
     auto resolve = [&](ws_schedule kind, long given, const RuntimeSchedule& user) {
-        return kind == WS_RUNTIME ? Sizing::resolve(user.kind, in_units(user.chunk), units, p.host->participants)
-                                  : Sizing::resolve(kind, in_units(given), units, p.host->participants);
+        return kind == WS_RUNTIME ? Sizing::resolve(user.kind, in_units(user.chunk))
+                                  : Sizing::resolve(kind, in_units(given));
     };
     Sizing own = resolve(ws_schedule(site->kinds & 255), chunk, p.host->schedule);
     // Thieves follow the owner's clause unless they have their own.
@@ -364,7 +364,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
             return;
         // The costly half first, where it is known and nothing depends on the order: what is left at the end is then
         // cheap, and easily shared.
-        r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
+        r.backwards = has_free_order(site, *p.host) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
                       !two_ends && tilt_of(l) > even_most;
         if (!publish_if_wanted(p, unasked))
             r.backwards = false;
