@@ -5,7 +5,7 @@
 #include "front.h"
 #include "visitor.h"
 
-#include "../clauses/mpi.h"
+#include "../clauses/mpi_calls.h"
 
 #include <set>
 

@@ -5,6 +5,8 @@
 #include "front.h"
 #include "visitor.h"
 
+#include "../clauses/messages.h"
+
 #include <set>
 
 namespace ws_clang {
@@ -177,31 +179,33 @@ private:
         return true;
     }
 
+    static std::string about_loop(const char* message)
+    {
+        return ws::about(message, ws::full_name(ws::DirectiveKind::loop));
+    }
+
     // An argument of the mark: a plain number if the clause gave no chunk, else what it gave in parentheses.
     void check_chunk(const Expr* argument, int which)
     {
         const auto* written = dyn_cast<ParenExpr>(argument->IgnoreImpCasts());
         if (!written)
             return;
-        const std::string in_clause =
-            std::string("in the '") + ws::chunk_clauses[which] + "' clause of '#pragma ws for'";
         const Expr* chunk = written->getSubExpr();
         const SourceLocation at = chunk->getExprLoc();
         const auto* comma = dyn_cast<BinaryOperator>(chunk);
         if (comma && comma->getOpcode() == BO_Comma) {
-            report(comma->getOperatorLoc(), std::string("the '") + ws::chunk_clauses[which] +
-                                                "' clause of '#pragma ws for' takes one chunk size");
+            report(comma->getOperatorLoc(), ws::two_chunks(ws::chunk_clauses[which]));
             return;
         }
         if (chunk->isTypeDependent() || chunk->isValueDependent())
             return;
         if (!chunk->getType()->isIntegralOrUnscopedEnumerationType()) {
-            report(at, "the chunk size " + in_clause + " must be an integer");
+            report(at, ws::about_chunk(ws::chunk_clauses[which], "must be an integer"));
             return;
         }
         Expr::EvalResult value;
         if (chunk->EvaluateAsInt(value, context_) && value.Val.getInt() <= 0)
-            report(at, "the chunk size " + in_clause + " must be positive");
+            report(at, ws::about_chunk(ws::chunk_clauses[which], "must be positive"));
     }
 
     // ---- data clauses
@@ -344,7 +348,7 @@ private:
                 if (const auto* block = dyn_cast_or_null<CompoundStmt>(body); block && !block->body_empty())
                     body = block->body_front();
                 report(body ? body->getBeginLoc() : directive->getBeginLoc(),
-                       "in '#pragma ws for': not enough perfectly nested loops");
+                       about_loop(ws::message::not_nested));
                 return;
             }
             complain_of_break(body);
@@ -374,9 +378,7 @@ private:
         add_variables(loop->getCond(), bounds);
         for (const ValueDecl* variable : outer)
             if (bounds.count(variable) && variable != counter)
-                report(
-                    loop->getForLoc(),
-                    "in '#pragma ws for': the bounds of a collapsed loop must not depend on the variable of another");
+                report(loop->getForLoc(), about_loop(ws::message::not_rectangular));
         if (counter) {
             written.loop_variables.insert(counter);
             check_step(loop, counter);
@@ -444,7 +446,7 @@ private:
             return;
         if (isa<ReturnStmt>(statement))
             report(statement->getBeginLoc(),
-                   "in '#pragma ws critical': the block must not be left by 'return' or 'goto'");
+                   ws::about(ws::message::left, ws::full_name(ws::DirectiveKind::critical)));
         for (const Stmt* child : statement->children())
             complain_of_return(child);
     }
@@ -455,7 +457,7 @@ private:
         if (!statement || isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, SwitchStmt, LambdaExpr>(statement))
             return;
         if (isa<BreakStmt>(statement))
-            report(statement->getBeginLoc(), "in '#pragma ws for': 'break' must not leave the loop");
+            report(statement->getBeginLoc(), about_loop(ws::message::break_of_loop));
         for (const Stmt* child : statement->children())
             complain_of_break(child);
     }

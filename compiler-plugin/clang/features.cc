@@ -3,7 +3,7 @@
 // What a file tells libws that it uses (runtime/abi/abi.h, ws_uses), by a constructor.
 #include "back.h"
 
-#include "../clauses/mpi.h"
+#include "../clauses/mpi_calls.h"
 #include "../../runtime/abi/abi.h"
 
 namespace ws_clang {

@@ -152,6 +152,8 @@ public:
     }
 
 private:
+    static constexpr int pragma = -1; // as an origin: the directive itself
+
     // -E and -save-temps print the pragma, with its macros expanded, for the compilation that follows: as the operator,
     // which may stand anywhere in a line.
     void print(Preprocessor& preprocessor, SourceLocation at, const Token& first, const std::vector<Token>& in)
@@ -178,7 +180,6 @@ private:
         ws::Tokens tokens;
         for (size_t i = 0; i < in.size(); i++)
             tokens.push_back(to_grammar(preprocessor, in[i], int(i)));
-        constexpr int pragma = -1;
         const auto place = [&](int origin) { return origin == pragma ? at : in[origin].getLocation(); };
 
         if (const std::string header = foreign_header(preprocessor); !header.empty()) {
@@ -198,43 +199,47 @@ private:
             return;
         used = true;
 
-        std::vector<Token> out;
-        const auto word = [&](const char* text) { out.push_back(made_token(preprocessor, tok::identifier, text, at)); };
-        const auto begin_pragma = [&] { out.push_back(blank_token(tok::annot_pragma_openmp, at)); };
-        const auto end_pragma = [&] { out.push_back(blank_token(tok::annot_pragma_openmp_end, end.getLocation())); };
-        switch (directive.kind) {
+        std::vector<Token> out = construct(preprocessor, directive.kind, at, end.getLocation());
+        for (Token& token : contents(preprocessor, directive, in, at))
+            out.push_back(std::move(token));
+        out.push_back(blank_token(tok::annot_pragma_openmp_end, end.getLocation()));
+        enter(preprocessor, out);
+    }
+
+    // The beginning of OpenMP's construct.
+    static std::vector<Token> construct(Preprocessor& preprocessor, ws::DirectiveKind kind, SourceLocation at,
+                                        SourceLocation end)
+    {
+        std::vector<Token> out{blank_token(tok::annot_pragma_openmp, at)};
+        const auto add = [&](tok::TokenKind token, const char* text) {
+            out.push_back(made_token(preprocessor, token, text, at));
+        };
+        switch (kind) {
         case ws::DirectiveKind::loop:
-        case ws::DirectiveKind::sections:
-            begin_pragma();
-            word("parallel");
-            break;
-        case ws::DirectiveKind::section:
-            begin_pragma();
-            word("section");
-            break;
-        case ws::DirectiveKind::declare_reduction:
-            begin_pragma();
-            word("declare");
-            break;
+        case ws::DirectiveKind::sections: add(tok::identifier, "parallel"); break;
+        case ws::DirectiveKind::section: add(tok::identifier, "section"); break;
+        case ws::DirectiveKind::declare_reduction: add(tok::identifier, "declare"); break;
         case ws::DirectiveKind::atomic:
-            begin_pragma();
-            word("critical");
-            for (const char* text : {"(", atomic_mark, ")"})
-                out.push_back(made_token(preprocessor,
-                                         text[0] == '('   ? tok::l_paren
-                                         : text[0] == ')' ? tok::r_paren
-                                                          : tok::identifier,
-                                         text, at));
-            end_pragma();
-            begin_pragma();
-            word("atomic");
+            add(tok::identifier, "critical");
+            add(tok::l_paren, "(");
+            add(tok::identifier, atomic_mark);
+            add(tok::r_paren, ")");
+            out.push_back(blank_token(tok::annot_pragma_openmp_end, end));
+            out.push_back(blank_token(tok::annot_pragma_openmp, at));
+            add(tok::identifier, "atomic");
             break;
-        case ws::DirectiveKind::critical:
-            begin_pragma();
-            word("critical");
-            break;
+        case ws::DirectiveKind::critical: add(tok::identifier, "critical"); break;
         case ws::DirectiveKind::none: break;
         }
+        return out;
+    }
+
+    // The rest of it, by the grammar.
+    static std::vector<Token> contents(Preprocessor& preprocessor, const ws::Directive& directive,
+                                       const std::vector<Token>& in, SourceLocation at)
+    {
+        std::vector<Token> out;
+        const auto place = [&](int origin) { return origin == pragma ? at : in[origin].getLocation(); };
         const ws::Tokens openmp = ws::as_openmp(directive, pragma, 0);
         for (size_t i = 0; i < openmp.size(); i++) {
             const ws::Token& token = openmp[i];
@@ -261,8 +266,7 @@ private:
                 out.push_back(made_token(preprocessor, tok::numeric_constant, std::to_string(next_directive()), at));
             }
         }
-        end_pragma();
-        enter(preprocessor, out);
+        return out;
     }
 };
 

@@ -12,6 +12,7 @@
 // where thunk(captures) calls worker(captures...), which calls fn(&thread, &thread, captures...); body.cc retargets fn.
 #include "body.h"
 
+#include "../clauses/messages.h"
 #include "../clauses/name.h"
 #include "../../runtime/abi/abi.h"
 
@@ -433,7 +434,7 @@ bool Lowering::stays_openmp(Region& region)
     const unsigned kinds = unsigned(cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue());
     region.where = loop_name(region.mark);
     if (!(kinds & openmp_loop)) {
-        remark(place(region.mark), "loop shared: " + region.where);
+        remark(place(region.mark), ws::is_shared(region.where));
         return false;
     }
     region.openmp = true;

@@ -6,7 +6,8 @@
 // nobody asks OpenMP for its threads. Also -fws-report, which prints a remark for each loop.
 #include "back.h"
 
-#include "../clauses/mpi.h"
+#include "../clauses/messages.h"
+#include "../clauses/mpi_calls.h"
 #include "../../runtime/abi/abi.h"
 
 #include <set>
@@ -66,8 +67,7 @@ private:
     {
         if (const auto* variable = dyn_cast<GlobalVariable>(value)) {
             if (variable->isThreadLocal())
-                refuse("uses '" + readable_name(variable->getName().str()) + "', of which each thread has its own",
-                       inside);
+                refuse(ws::reason::thread_variable(readable_name(variable->getName().str())), inside);
         } else if (const auto* function = dyn_cast<Function>(value)) {
             add(function, own_name(function, inside));
         } else if (const auto* expression = dyn_cast<ConstantExpr>(value)) {
@@ -91,10 +91,6 @@ private:
             return;
         }
         const std::string name = called->getName().str();
-        static const std::set<std::string> threads = {
-            "pthread_self", "pthread_getspecific",  "pthread_setspecific", "gettid",
-            "sched_getcpu", "pthread_barrier_wait", "thrd_current",        "tss_get",
-            "tss_set"};
         LibFunc known;
         if (called->isIntrinsic())
             return;
@@ -102,14 +98,14 @@ private:
         if (begins(called->getName(), "__kmpc_") || begins(called->getName(), "__tgt_"))
             look_libomp_call(name, inside);
         else if (begins(called->getName(), "omp_")) {
-            if (name != "omp_get_wtime" && name != "omp_get_wtick" && name.find("_lock") == std::string::npos)
+            if (!ws::may_call(name))
                 refuse("calls '" + name + "'", inside);
         } else if (ws::is_refused(mpi))
             refuse("calls '" + ws::mpi_name(name) + "'", inside);
-        else if (threads.count(name))
+        else if (ws::tells_threads_apart(name))
             refuse("calls '" + name + "'", inside);
         else if (begins(called->getName(), "_ZTW"))
-            refuse("uses '" + readable_name("_Z" + name.substr(4)) + "', of which each thread has its own", inside);
+            refuse(ws::reason::thread_variable(readable_name("_Z" + name.substr(4))), inside);
         else if (called->isDeclaration() && mpi == ws::MpiCall::none && !library_.getLibFunc(*called, known) &&
                  !is_support(called->getName()))
             unseen.insert(readable_name(name));
@@ -151,28 +147,16 @@ private:
                                                                          {"target", "target"}};
         for (const auto& [begin, construct] : constructs)
             if (begins(what, begin)) {
-                refuse(std::string("holds a construct '") + construct + "'", inside);
+                refuse(ws::reason::construct(construct), inside);
                 return;
             }
-        refuse("needs OpenMP's '" + what.str() + "'", inside);
+        refuse(ws::reason::openmp_function(what.str()), inside);
     }
 
     TargetLibraryInfoImpl library_;
     SmallPtrSet<const Function*, 16> seen_;
     std::vector<std::pair<const Function*, std::string>> todo_;
 };
-
-// The first few.
-std::string list_of(const std::set<std::string>& names)
-{
-    constexpr size_t shown = 3;
-    std::string text;
-    size_t count = 0;
-    for (const std::string& name : names)
-        if (count++ < shown)
-            text += (text.empty() ? "'" : ", '") + name + "'";
-    return count > shown ? text + " and " + std::to_string(count - shown) + " more" : text;
-}
 
 // The schedule that was written, as clang passes it to libomp.
 int libomp_schedule(unsigned kinds)
@@ -197,7 +181,7 @@ void remark(const std::string& place, const std::string& text)
 bool judge_openmp_loop(const Function* body, const Function* host, const std::string& place, const std::string& name)
 {
     if (is_outlined(host->getName())) {
-        remark(place, "loop stays OpenMP: is inside another construct that has threads");
+        remark(place, ws::stays_openmp(ws::reason::inside_another));
         return false;
     }
     // With -save-temps, bitcode: the tree was seen by another process, and what it said of the number of threads is
@@ -208,14 +192,9 @@ bool judge_openmp_loop(const Function* body, const Function* host, const std::st
     judge.region(body);
     if (judge.why_not.empty())
         judge.why_not = why_not_by_tree(place);
-    const std::string names = list_of(judge.unseen);
-    if (!judge.why_not.empty())
-        remark(place, "loop stays OpenMP: " + judge.why_not);
-    else if (names.empty())
-        remark(place, "loop shared: " + name);
-    else
-        remark(place, "loop shared: " + name + ", though not all that it calls can be seen: " + names);
-    return judge.why_not.empty();
+    const bool shared = judge.why_not.empty();
+    remark(place, shared ? ws::is_shared(name) + ws::calls_unseen(judge.unseen) : ws::stays_openmp(judge.why_not));
+    return shared;
 }
 
 void restore_openmp_schedule(Function* body, unsigned kinds)

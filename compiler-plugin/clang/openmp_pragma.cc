@@ -5,6 +5,7 @@
 // the mark back and has libomp schedule the loop as was written.
 #include "tokens.h"
 
+#include "../clauses/messages.h"
 #include "../../runtime/abi/abi.h"
 
 namespace ws_clang {
@@ -42,7 +43,7 @@ public:
         std::vector<Token> out{blank_token(tok::annot_pragma_openmp, introducer.Loc)};
         if (is_parallel_for(in)) {
             Parts parts;
-            std::string why = options.openmp_loops ? split(in, parts) : "'-fws=openmp' was not given";
+            std::string why = options.openmp_loops ? split(in, parts) : ws::reason::not_asked;
             if (why.empty() && !foreign_header(preprocessor).empty())
                 why = "the precompiled header was made without '-fws'";
             if (why.empty())
@@ -50,7 +51,7 @@ public:
             else
                 stays(preprocessor, introducer.Loc, why);
         } else if (is_word(in[0], "for")) {
-            stays(preprocessor, introducer.Loc, "'for' is not combined with 'parallel'");
+            stays(preprocessor, introducer.Loc, ws::reason::not_combined);
         }
         if (out.size() == 1)
             out.insert(out.end(), in.begin(), in.end());
@@ -74,7 +75,7 @@ private:
     static void stays(const Preprocessor& preprocessor, SourceLocation at, const std::string& why)
     {
         std::string place = place_literal(preprocessor, at);
-        remark(place.substr(1, place.size() - 2), "loop stays OpenMP: " + why);
+        remark(place.substr(1, place.size() - 2), ws::stays_openmp(why));
     }
 
     // Takes the clauses apart; returns why the loop cannot be shared.
@@ -101,20 +102,20 @@ private:
         if (is_word(*clause, "if") && end - clause == 4 && clause[2].is(tok::numeric_constant) &&
             llvm::StringRef(clause[2].getLiteralData(), clause[2].getLength()) == "1")
             return ""; // always
-        static const std::pair<const char*, const char*> refused[] = {{"num_threads", "asks for a number of threads"},
-                                                                      {"if", "has an 'if' clause"},
-                                                                      {"copyin", "has a 'copyin' clause"},
-                                                                      {"ordered", "is 'ordered'"},
-                                                                      {"linear", "has a 'linear' clause"},
-                                                                      {"allocate", "has an 'allocate' clause"}};
+        static const std::pair<const char*, const char*> refused[] = {{"num_threads", ws::reason::num_threads},
+                                                                      {"if", ws::reason::condition},
+                                                                      {"copyin", ws::reason::copyin},
+                                                                      {"ordered", ws::reason::ordered},
+                                                                      {"linear", ws::reason::linear},
+                                                                      {"allocate", ws::reason::allocate}};
         for (const auto& [name, why] : refused)
             if (is_word(*clause, name))
                 return why;
         const auto has_modifier = [&](const char* word) { return end - clause > 3 && is_word(clause[2], word); };
         if (is_word(*clause, "lastprivate") && has_modifier("conditional"))
-            return "has a 'lastprivate' clause that is conditional";
+            return ws::reason::conditional;
         if (is_word(*clause, "reduction") && (has_modifier("task") || has_modifier("inscan")))
-            return "has a 'reduction' clause with a modifier";
+            return ws::reason::reduction_modifier;
         if (is_word(*clause, "schedule"))
             return of_schedule(clause, end, parts);
         parts.rest.insert(parts.rest.end(), clause, end);
@@ -128,7 +129,7 @@ private:
             if (at->is(tok::colon) && at[-1].getIdentifierInfo()) {
                 for (Iterator modifier = word; modifier < at; ++modifier)
                     if (is_word(*modifier, "monotonic"))
-                        return "has a monotonic schedule";
+                        return ws::reason::monotonic;
                 word = at + 1;
                 break;
             }
@@ -137,7 +138,7 @@ private:
         const auto kind = std::find_if(std::begin(kinds), std::end(kinds),
                                        [&](const auto& known) { return word < end && is_word(*word, known.first); });
         if (kind == std::end(kinds))
-            return word < end && is_word(*word, "runtime") ? "has 'schedule(runtime)'"
+            return word < end && is_word(*word, "runtime") ? ws::reason::runtime_schedule
                                                            : "has a schedule that is not known";
         parts.kind = kind->second;
         parts.written = true;
@@ -149,7 +150,7 @@ private:
                                        tok::comma) ||
                 (i && parts.chunk[i].is(tok::l_paren) &&
                  parts.chunk[i - 1].isOneOf(tok::identifier, tok::r_paren, tok::r_square)))
-                return "its chunk size is computed where it cannot be seen";
+                return ws::reason::chunk_unseen;
         return "";
     }
 

@@ -134,6 +134,97 @@ bool find_requests(Function* function, Requests& out)
     return out.back && out.back->getSingleSuccessor() && may_repeat_before(out.init, out.above);
 }
 
+// Whether a loop may have a plain version, as far as is known before it is copied.
+bool may_have_plain(const CallBase* fork, const Function* body, const Sharing& sharing)
+{
+    const Function* host = fork->getFunction();
+    for (const Function* function : {host, body})
+        if (function->hasOptNone() || function->hasOptSize() || function->hasMinSize() ||
+            function->callsFunctionThatReturnsTwice())
+            return false; // a jump out of a loop is told by the frame that the next loop begins in
+    return isa<ConstantInt>(sharing.chunk) && isa<ConstantInt>(sharing.steal_chunk) &&
+           (!host->getSubprogram() || fork->getDebugLoc());
+}
+
+// The types of what libws is called with.
+struct Types {
+    explicit Types(LLVMContext& context)
+        : nothing(Type::getVoidTy(context)), word(Type::getInt64Ty(context)), boolean(Type::getInt1Ty(context)),
+          pointer(pointer_to(Type::getInt8Ty(context)))
+    {}
+    Type *nothing, *word, *boolean, *pointer;
+};
+
+FunctionCallee libws_function(Module& module, const char* name, Type* result, ArrayRef<Type*> parameters)
+{
+    FunctionCallee function = module.getOrInsertFunction(name, FunctionType::get(result, parameters, false));
+    auto* declaration = cast<Function>(function.getCallee());
+    declaration->addFnAttr(Attribute::NoUnwind);
+    if (result->isIntegerTy(1))
+        declaration->addRetAttr(Attribute::ZExt);
+    return function;
+}
+
+// Fills the block `shared` of the plain version: calls libws with the outlined loop, and returns. What leads past the
+// loop because there is nothing to run leads there too, as libws counts that.
+void share_instead(Function* plain, const Requests& requests, BasicBlock* before, BasicBlock* shared,
+                   const Captures& captures, const Sharing& sharing)
+{
+    for (BasicBlock* block : requests.above)
+        if (auto* branch = dyn_cast<BranchInst>(block->getTerminator()))
+            for (unsigned i = 0; i < branch->getNumSuccessors(); i++)
+                if (BasicBlock* leads = branch->getSuccessor(i); leads != before && !requests.above.count(leads)) {
+                    leads->removePredecessor(block);
+                    branch->setSuccessor(i, shared);
+                }
+    const Types types(plain->getContext());
+    IRBuilder<> builder(shared);
+    builder.SetCurrentDebugLocation(requests.init->getDebugLoc());
+    Value* data = ConstantPointerNull::get(cast<PointerType>(types.pointer));
+    if (captures.type->getNumElements()) {
+        IRBuilder<> at_entry(&*plain->getEntryBlock().getFirstInsertionPt());
+        Value* copy = at_entry.CreateAlloca(captures.type, nullptr, "ws.captures");
+        for (unsigned i = 0; i < captures.type->getNumElements(); i++) {
+            Value* value = plain->getArg(i + 2);
+            if (captures.by_value[i])
+                value = builder.CreateLoad(captures.type->getElementType(i), value);
+            builder.CreateStore(value, builder.CreateStructGEP(captures.type, copy, i));
+        }
+        data = builder.CreateBitCast(copy, types.pointer);
+    }
+    builder.CreateCall(libws_function(*plain->getParent(), "ws_parallel", types.nothing,
+                                      {sharing.thunk->getType(), types.pointer, types.pointer, types.word, types.word}),
+                       {sharing.thunk, data, sharing.site, sharing.chunk, sharing.steal_chunk});
+    builder.CreateRetVoid();
+}
+
+// In the plain version all iterations are the first chunk, and there is no other. `alone`: the block that runs them.
+void run_whole(Function* plain, const Requests& requests, BasicBlock* alone, const Sharing& sharing)
+{
+    const Types types(plain->getContext());
+    CallBase *init = requests.init, *next = requests.next;
+    IRBuilder<> builder(init);
+    builder.CreateStore(ConstantInt::get(requests.place(0)->getAllocatedType(), 1), requests.place(0));
+    for (unsigned i : {1, 2}) {
+        Type* type = requests.place(i)->getAllocatedType();
+        builder.CreateStore(i == 1 ? ConstantInt::get(type, 0)
+                                   : builder.CreateZExtOrTrunc(init->getArgOperand(4), type),
+                            requests.place(i));
+    }
+    look_once_at_alone(plain, init);
+    builder.SetInsertPoint(requests.head, requests.head->begin());
+    PHINode* more = builder.CreatePHI(next->getType(), 2, "ws.more");
+    more->addIncoming(ConstantInt::get(next->getType(), 1), alone);
+    more->addIncoming(ConstantInt::get(next->getType(), 0), requests.back);
+    builder.SetInsertPoint(requests.back->getTerminator());
+    builder.SetCurrentDebugLocation(init->getDebugLoc());
+    builder.CreateCall(libws_function(*plain->getParent(), "ws_plain_end", types.nothing, {types.pointer}),
+                       {sharing.site});
+    next->replaceAllUsesWith(more);
+    remove_call(next);
+    remove_call(init);
+}
+
 } // namespace
 
 void look_once_at_alone(Function* function, Instruction* before)
@@ -158,13 +249,7 @@ void look_once_at_alone(Function* function, Instruction* before)
 
 Function* make_plain_version(const CallBase* fork, Function* body, const Captures& captures, const Sharing& sharing)
 {
-    const Function* host = fork->getFunction();
-    for (const Function* function : {host, static_cast<const Function*>(body)})
-        if (function->hasOptNone() || function->hasOptSize() || function->hasMinSize() ||
-            function->callsFunctionThatReturnsTwice())
-            return nullptr; // a jump out of a loop is told by the frame that the next loop begins in
-    if (!isa<ConstantInt>(sharing.chunk) || !isa<ConstantInt>(sharing.steal_chunk) ||
-        (host->getSubprogram() && !fork->getDebugLoc()))
+    if (!may_have_plain(fork, body, sharing))
         return nullptr;
     ValueToValueMapTy map;
     Function* plain = CloneFunction(body, map);
@@ -175,25 +260,14 @@ Function* make_plain_version(const CallBase* fork, Function* body, const Capture
         plain->eraseFromParent();
         return nullptr;
     }
-
     LLVMContext& context = plain->getContext();
-    Module& module = *plain->getParent();
-    CallBase *init = requests.init, *next = requests.next;
+    const Types types(context);
+    CallBase* init = requests.init;
     IRBuilder<> builder(init);
-    Type *nothing = builder.getVoidTy(), *word = builder.getInt64Ty(), *boolean = builder.getInt1Ty();
-    Type* pointer = pointer_to(builder.getInt8Ty());
-    const auto runtime = [&](const char* name, Type* result, ArrayRef<Type*> parameters) {
-        FunctionCallee function = module.getOrInsertFunction(name, FunctionType::get(result, parameters, false));
-        auto* declaration = cast<Function>(function.getCallee());
-        declaration->addFnAttr(Attribute::NoUnwind);
-        if (result == boolean)
-            declaration->addRetAttr(Attribute::ZExt);
-        return function;
-    };
     // As a count of 64 bits; the argument is the number of the last one.
-    Value* number = init->getArgOperand(4);
-    Value* iterations = builder.CreateAdd(builder.CreateZExt(number, word), builder.getInt64(1));
-    Value* goes_on = builder.CreateCall(runtime("ws_plain_begin", boolean, {pointer, word, word, word}),
+    Value* iterations = builder.CreateAdd(builder.CreateZExt(init->getArgOperand(4), types.word), builder.getInt64(1));
+    Value* goes_on = builder.CreateCall(libws_function(*plain->getParent(), "ws_plain_begin", types.boolean,
+                                                       {types.pointer, types.word, types.word, types.word}),
                                         {sharing.site, sharing.chunk, sharing.steal_chunk, iterations});
     BasicBlock *before = init->getParent(), *alone = SplitBlock(before, init);
     BasicBlock* shared = BasicBlock::Create(context, "ws.shared", plain);
@@ -201,52 +275,8 @@ Function* make_plain_version(const CallBase* fork, Function* body, const Capture
     builder.SetCurrentDebugLocation(init->getDebugLoc());
     builder.CreateCondBr(goes_on, alone, shared, MDBuilder(context).createBranchWeights(64, 1));
     before->getTerminator()->eraseFromParent();
-
-    // Else with the outlined loop; also where there is nothing to run, which libws counts.
-    for (BasicBlock* block : requests.above)
-        if (auto* branch = dyn_cast<BranchInst>(block->getTerminator()))
-            for (unsigned i = 0; i < branch->getNumSuccessors(); i++)
-                if (BasicBlock* leads = branch->getSuccessor(i); leads != before && !requests.above.count(leads)) {
-                    leads->removePredecessor(block);
-                    branch->setSuccessor(i, shared);
-                }
-    builder.SetInsertPoint(shared);
-    Value* data = ConstantPointerNull::get(cast<PointerType>(pointer));
-    if (captures.type->getNumElements()) {
-        IRBuilder<> at_entry(&*plain->getEntryBlock().getFirstInsertionPt());
-        Value* copy = at_entry.CreateAlloca(captures.type, nullptr, "ws.captures");
-        for (unsigned i = 0; i < captures.type->getNumElements(); i++) {
-            Value* value = plain->getArg(i + 2);
-            if (captures.by_value[i])
-                value = builder.CreateLoad(captures.type->getElementType(i), value);
-            builder.CreateStore(value, builder.CreateStructGEP(captures.type, copy, i));
-        }
-        data = builder.CreateBitCast(copy, pointer);
-    }
-    builder.CreateCall(runtime("ws_parallel", nothing, {sharing.thunk->getType(), pointer, pointer, word, word}),
-                       {sharing.thunk, data, sharing.site, sharing.chunk, sharing.steal_chunk});
-    builder.CreateRetVoid();
-
-    // All iterations are the first chunk, and there is no other.
-    builder.SetInsertPoint(init);
-    builder.SetCurrentDebugLocation(init->getDebugLoc());
-    builder.CreateStore(ConstantInt::get(requests.place(0)->getAllocatedType(), 1), requests.place(0));
-    for (unsigned i : {1, 2}) {
-        Type* type = requests.place(i)->getAllocatedType();
-        builder.CreateStore(i == 1 ? ConstantInt::get(type, 0) : builder.CreateZExtOrTrunc(number, type),
-                            requests.place(i));
-    }
-    look_once_at_alone(plain, init);
-    builder.SetInsertPoint(requests.head, requests.head->begin());
-    PHINode* more = builder.CreatePHI(next->getType(), 2, "ws.more");
-    more->addIncoming(ConstantInt::get(next->getType(), 1), alone);
-    more->addIncoming(ConstantInt::get(next->getType(), 0), requests.back);
-    builder.SetInsertPoint(requests.back->getTerminator());
-    builder.SetCurrentDebugLocation(init->getDebugLoc());
-    builder.CreateCall(runtime("ws_plain_end", nothing, {pointer}), {sharing.site});
-    next->replaceAllUsesWith(more);
-    remove_call(next);
-    remove_call(init);
+    share_instead(plain, requests, before, shared, captures, sharing);
+    run_whole(plain, requests, alone, sharing);
     return plain;
 }
 

@@ -7,6 +7,8 @@
 #include "front.h"
 #include "visitor.h"
 
+#include "../clauses/messages.h"
+
 #include <map>
 
 namespace ws_clang {
@@ -282,7 +284,7 @@ public:
         note_results(context_, loop);
         Uses uses(holders_);
         if (!is_rectangular(loop))
-            uses.why = "the bounds of one of its loops depend on another";
+            uses.why = ws::reason::not_rectangular;
         else if (asks_)
             uses.loop(loop);
         const auto* place = dyn_cast<StringLiteral>(mark->getArg(0)->IgnoreParenImpCasts());

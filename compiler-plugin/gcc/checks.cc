@@ -5,6 +5,8 @@
 // never called are checked too.
 #include "ws_gcc.h"
 
+#include "../clauses/messages.h"
+
 #include "cgraph.h"
 #include "fold-const.h"
 #include "opts.h"
@@ -263,14 +265,13 @@ tree check_node(tree* node, int* walk_subtrees, void*)
             check_loop(*node, loop);
             if (tree between = walk_tree_without_duplicates(&OMP_FOR_BODY(loop), find_between_loops, nullptr))
                 error_about(EXPR_LOC_OR_LOC(between, EXPR_LOCATION(loop)),
-                            "in '#pragma ws for': not enough perfectly nested loops");
+                            ws::about(ws::message::not_nested, ws::full_name(ws::DirectiveKind::loop)));
             note_unsigned_countdown(mark, loop);
         }
     } else if (TREE_CODE(*node) == CALL_EXPR && is_marker(get_callee_fndecl(*node), ws::chunk_function)) {
         const location_t at = EXPR_LOC_OR_LOC(*node, input_location);
         if (call_expr_nargs(*node) != 2)
-            error_at(at, "the %qs clause of %<#pragma ws for%> takes one chunk size",
-                     ws::chunk_clauses[tree_to_shwi(CALL_EXPR_ARG(*node, 0))]);
+            error_about(at, ws::two_chunks(ws::chunk_clauses[tree_to_shwi(CALL_EXPR_ARG(*node, 0))]));
         else
             check_chunk_argument(at, CALL_EXPR_ARG(*node, 0), CALL_EXPR_ARG(*node, 1));
     }
@@ -292,12 +293,12 @@ void check_chunk_argument(location_t at, tree which, tree chunk)
     const char* clause = ws::chunk_clauses[tree_to_shwi(which)];
     if (!INTEGRAL_TYPE_P(TREE_TYPE(chunk))) {
         if (!error_operand_p(chunk))
-            error_at(at, "the chunk size in the %qs clause of %<#pragma ws for%> must be an integer", clause);
+            error_about(at, ws::about_chunk(clause, "must be an integer"));
         return;
     }
     tree value = fold(chunk);
     if (TREE_CODE(value) == INTEGER_CST && tree_int_cst_sgn(value) <= 0)
-        error_at(at, "the chunk size in the %qs clause of %<#pragma ws for%> must be positive", clause);
+        error_about(at, ws::about_chunk(clause, "must be positive"));
 }
 
 void check_function(tree function)

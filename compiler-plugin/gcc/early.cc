@@ -3,6 +3,7 @@
 // The pass before GCC lowers OpenMP, where its constructs still stand in the code as written, alike in all languages.
 #include "ws_gcc.h"
 
+#include "../clauses/messages.h"
 #include "../../runtime/abi/abi.h"
 
 #include "context.h"
@@ -64,18 +65,42 @@ void check_nest(gimple* parallel)
     gomp_for* loop = first_loop(gimple_omp_body_ptr(parallel), &at);
     if (!loop)
         return;
-    const std::string in = "in '" + ws::full_name(ws::DirectiveKind::loop, language()) + "': ";
+    const std::string name = ws::full_name(ws::DirectiveKind::loop, language());
     walk_stmt_info info;
     memset(&info, 0, sizeof info);
     if (walk_gimple_seq(gimple_omp_body(loop), between_loops, nullptr, &info))
-        error_about(gimple_location(loop), in + "not enough perfectly nested loops");
+        error_about(gimple_location(loop), ws::about(ws::message::not_nested, name));
     for (unsigned i = 0; i < gimple_omp_for_collapse(loop); i++)
         if (TREE_CODE(gimple_omp_for_initial(loop, i)) == TREE_VEC ||
             TREE_CODE(gimple_omp_for_final(loop, i)) == TREE_VEC) {
-            error_about(gimple_location(loop),
-                        in + "the bounds of a collapsed loop must not depend on the variable of another");
+            error_about(gimple_location(loop), ws::about(ws::message::not_rectangular, name));
             break;
         }
+}
+
+void walk(gimple_seq* sequence, const Place& place);
+
+// Goes through a parallel region: makes it ours if it is to be, and looks at what is.
+void walk_region(gimple_stmt_iterator at, const Place& place)
+{
+    gimple* statement = gsi_stmt(at);
+    loop_over_sections(at);
+    share_openmp_loop(&at, place.scope, place.in_threads);
+    look_at_steps(at, *place.quotients);
+    note_order(at);
+    note_results(at);
+    gcall* mark = region_mark(at);
+    const auto kinds = mark ? tree_to_shwi(gimple_call_arg(mark, 1)) : 0;
+    if (mark && !(kinds & WS_SITE_OPENMP) && &language() == &ws::fortran_language) {
+        check_nest(statement);
+        auto kind = kinds & ws::sections_mark ? ws::DirectiveKind::sections : ws::DirectiveKind::loop;
+        walk_stmt_info info;
+        memset(&info, 0, sizeof info);
+        info.info = &kind;
+        walk_gimple_seq(gimple_omp_body(statement), warn_of, nullptr, &info);
+    }
+    walk(gimple_omp_body_ptr(statement),
+         place.in_region(gimple_omp_parallel_combined_p(statement), kinds & ws::simd_mark));
 }
 
 // Goes through a sequence and all in it.
@@ -110,28 +135,7 @@ void walk(gimple_seq* sequence, const Place& place)
             break;
         }
         case GIMPLE_TRANSACTION: walk(gimple_transaction_body_ptr(as_a<gtransaction*>(statement)), place); break;
-        case GIMPLE_OMP_PARALLEL: {
-            loop_over_sections(at);
-            share_openmp_loop(&at, place.scope, place.in_threads);
-            look_at_steps(at, *place.quotients);
-            note_order(at);
-            note_results(at);
-            gcall* mark = region_mark(at);
-            const bool ours = mark && !(tree_to_shwi(gimple_call_arg(mark, 1)) & WS_SITE_OPENMP);
-            if (ours && &language() == &ws::fortran_language) {
-                check_nest(statement);
-                auto kind = tree_to_shwi(gimple_call_arg(mark, 1)) & ws::sections_mark ? ws::DirectiveKind::sections
-                                                                                       : ws::DirectiveKind::loop;
-                walk_stmt_info info;
-                memset(&info, 0, sizeof info);
-                info.info = &kind;
-                walk_gimple_seq(gimple_omp_body(statement), warn_of, nullptr, &info);
-            }
-            walk(gimple_omp_body_ptr(statement),
-                 place.in_region(gimple_omp_parallel_combined_p(statement),
-                                 mark && tree_to_shwi(gimple_call_arg(mark, 1)) & ws::simd_mark));
-            break;
-        }
+        case GIMPLE_OMP_PARALLEL: walk_region(at, place); break;
         case GIMPLE_OMP_TASK:
         case GIMPLE_OMP_TARGET:
         case GIMPLE_OMP_TEAMS: walk(gimple_omp_body_ptr(statement), place.in_region(false)); break;

@@ -16,6 +16,7 @@
 // Everything after that is one for all languages.
 #include "ws_gcc.h"
 
+#include "../clauses/messages.h"
 #include "../fortran/marks.h"
 #include "../../runtime/abi/abi.h"
 
@@ -232,7 +233,7 @@ public:
             return build_zero_cst(long_integer_type_node);
         if (TREE_CODE(value) == INTEGER_CST) {
             if (tree_int_cst_sgn(value) <= 0)
-                error_at(at_, "the chunk size in the %qs clause of %<!$ws do%> must be positive", clause);
+                error_about(at_, ws::about_chunk(clause, "must be positive", ws::fortran_language));
             return fold_convert(long_integer_type_node, value);
         }
         tree result = variable(long_integer_type_node);

@@ -12,7 +12,7 @@
 // lastprivate, and the lock around the merge of reductions.
 #include "ws_gcc.h"
 
-#include "../clauses/mpi.h"
+#include "../clauses/mpi_calls.h"
 #include "../../runtime/abi/abi.h"
 
 #include "cfgloop.h"

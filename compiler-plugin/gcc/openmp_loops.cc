@@ -9,7 +9,8 @@
 // loop only in programs in which nobody asks OpenMP for its threads.
 #include "ws_gcc.h"
 
-#include "../clauses/mpi.h"
+#include "../clauses/messages.h"
+#include "../clauses/mpi_calls.h"
 #include "../../runtime/abi/abi.h"
 
 #include "fold-const.h"
@@ -49,17 +50,6 @@ void remark(location_t at, const std::string& text)
     finalizer_of_diagnostics() = finalizer;
 }
 
-std::string list_of(const std::set<std::string>& names)
-{
-    constexpr size_t shown = 3;
-    std::string text;
-    size_t i = 0;
-    for (const std::string& name : names)
-        if (i++ < shown)
-            text += (text.empty() ? "'" : ", '") + name + "'";
-    return i > shown ? text + " and " + std::to_string(i - shown) + " more" : text;
-}
-
 // ---- what a loop does
 
 // Base of the OpenMP library's symbols: "omp_get_thread_num" for Fortran's omp_get_thread_num_ too.
@@ -71,16 +61,6 @@ std::string openmp_function(std::string symbol)
         symbol.pop_back();
     return symbol;
 }
-
-bool is_indifferent(const std::string& function)
-{
-    return function == "omp_get_wtime" || function == "omp_get_wtick" || function.find("_lock") != std::string::npos;
-}
-
-const std::set<std::string> thread_functions = {
-    "pthread_self", "pthread_getspecific",  "pthread_setspecific", "gettid",
-    "sched_getcpu", "pthread_barrier_wait", "thrd_current",        "tss_get",
-    "tss_set"};
 
 // GCC's own temporaries have no name, and some of its front ends crash when they are asked for it.
 std::string name_of(tree decl) { return DECL_NAME(decl) ? lang_hooks.decl_printable_name(decl, 1) : ""; }
@@ -106,7 +86,7 @@ public:
         case Found::indirect_call: unseen.insert("function pointer"); break;
         case Found::variable:
             if (VAR_P(found.decl) && DECL_THREAD_LOCAL_P(found.decl))
-                why = "uses '" + name_of(found.decl) + "', of which each thread has its own";
+                why = ws::reason::thread_variable(name_of(found.decl));
             else if (holds_thread_count(found.decl))
                 why = "depends on the number of threads" + in_brackets(found.decl);
             break;
@@ -144,7 +124,7 @@ private:
             return loops_++ ? "holds another 'for' construct" : "";
         if (strcmp(name, "simd") == 0 || strcmp(name, "atomic") == 0 || strcmp(name, "critical") == 0)
             return "";
-        return std::string("holds a construct '") + name + "'";
+        return ws::reason::construct(name);
     }
 
     std::string of_call(tree function)
@@ -152,10 +132,10 @@ private:
         const std::string symbol = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
         const std::string openmp = openmp_function(symbol);
         if (!openmp.empty())
-            return is_indifferent(openmp) ? "" : "calls '" + openmp + "'";
+            return ws::may_call(openmp) ? "" : "calls '" + openmp + "'";
         if (ws::is_refused(ws::mpi_call(symbol)))
             return "calls '" + ws::mpi_name(symbol) + "'";
-        if (thread_functions.count(symbol))
+        if (ws::tells_threads_apart(symbol))
             return "calls '" + symbol + "'";
         if (fndecl_built_in_p(function))
             return of_builtin(function);
@@ -174,8 +154,8 @@ private:
         for (const char* known :
              {"barrier", "cancel", "task", "parallel", "single", "sections", "ordered", "target", "teams", "loop"})
             if (startswith(gomp, known))
-                return std::string("holds a construct '") + (strcmp(known, "loop") == 0 ? "for" : known) + "'";
-        return std::string("needs OpenMP's '") + gomp + "'";
+                return ws::reason::construct(strcmp(known, "loop") == 0 ? "for" : known);
+        return ws::reason::openmp_function(gomp);
     }
 
     int loops_ = 0;
@@ -192,28 +172,28 @@ std::string why_not_clauses(tree clauses)
 {
     for (tree c = clauses; c; c = OMP_CLAUSE_CHAIN(c))
         switch (OMP_CLAUSE_CODE(c)) {
-        case OMP_CLAUSE_NUM_THREADS: return "asks for a number of threads";
+        case OMP_CLAUSE_NUM_THREADS: return ws::reason::num_threads;
         case OMP_CLAUSE_IF:
             if (!integer_nonzerop(OMP_CLAUSE_IF_EXPR(c)))
-                return "has an 'if' clause";
+                return ws::reason::condition;
             break;
-        case OMP_CLAUSE_COPYIN: return "has a 'copyin' clause";
-        case OMP_CLAUSE_ORDERED: return "is 'ordered'";
-        case OMP_CLAUSE_LINEAR: return "has a 'linear' clause";
-        case OMP_CLAUSE_ALLOCATE: return "has an 'allocate' clause";
+        case OMP_CLAUSE_COPYIN: return ws::reason::copyin;
+        case OMP_CLAUSE_ORDERED: return ws::reason::ordered;
+        case OMP_CLAUSE_LINEAR: return ws::reason::linear;
+        case OMP_CLAUSE_ALLOCATE: return ws::reason::allocate;
         case OMP_CLAUSE_LASTPRIVATE:
             if (OMP_CLAUSE_LASTPRIVATE_CONDITIONAL(c))
-                return "has a 'lastprivate' clause that is conditional";
+                return ws::reason::conditional;
             break;
         case OMP_CLAUSE_REDUCTION:
             if (OMP_CLAUSE_REDUCTION_TASK(c) || OMP_CLAUSE_REDUCTION_INSCAN(c))
-                return "has a 'reduction' clause with a modifier";
+                return ws::reason::reduction_modifier;
             break;
         case OMP_CLAUSE_SCHEDULE:
             if (OMP_CLAUSE_SCHEDULE_KIND(c) & OMP_CLAUSE_SCHEDULE_MONOTONIC)
-                return "has a monotonic schedule";
+                return ws::reason::monotonic;
             if ((OMP_CLAUSE_SCHEDULE_KIND(c) & OMP_CLAUSE_SCHEDULE_MASK) == OMP_CLAUSE_SCHEDULE_RUNTIME)
-                return "has 'schedule(runtime)'";
+                return ws::reason::runtime_schedule;
             break;
         default: break;
         }
@@ -441,13 +421,13 @@ gcall* mark_of(gimple_stmt_iterator at)
 std::string why_not_shared(gomp_parallel* parallel, gomp_for* loop, bool nested, Judge& judge)
 {
     if (!convert)
-        return "'-fws=openmp' was not given";
+        return ws::reason::not_asked;
     if (nested)
-        return "is inside another construct that has threads";
+        return ws::reason::inside_another;
     if (gimple_omp_for_combined_into_p(loop))
         return "is part of a larger construct";
     if (!is_rectangular(loop))
-        return "the bounds of one of its loops depend on another";
+        return ws::reason::not_rectangular;
     for (tree clauses : {gimple_omp_parallel_clauses(parallel), gimple_omp_for_clauses(loop)}) {
         const std::string why = why_not_clauses(clauses);
         if (!why.empty())
@@ -489,7 +469,7 @@ void share_openmp_loop(gimple_stmt_iterator* at, gbind* scope, bool nested)
     if (!loop)
         return;
     if (gcall* mark = mark_of(*at)) {
-        remark(where, "loop shared: " + loop_name(mark, current_function_decl));
+        remark(where, ws::is_shared(loop_name(mark, current_function_decl)));
         return;
     }
     if (!gimple_omp_parallel_combined_p(parallel))
@@ -497,14 +477,12 @@ void share_openmp_loop(gimple_stmt_iterator* at, gbind* scope, bool nested)
     Judge judge;
     std::string why = why_not_shared(parallel, loop, nested || !scope, judge);
     if (why.empty() && !share(at, parallel, loop, loop_at, scope))
-        why = "its chunk size is computed where it cannot be seen";
+        why = ws::reason::chunk_unseen;
     if (!why.empty())
-        remark(where, localized_quotes("loop stays OpenMP: " + why));
-    else if (judge.unseen.empty())
-        remark(where, "loop shared: " + loop_name(mark_of(*at), current_function_decl));
+        remark(where, localized_quotes(ws::stays_openmp(why)));
     else
-        remark(where, "loop shared: " + loop_name(mark_of(*at), current_function_decl) +
-                          ", though not all that it calls can be seen: " + localized_quotes(list_of(judge.unseen)));
+        remark(where, ws::is_shared(loop_name(mark_of(*at), current_function_decl)) +
+                          localized_quotes(ws::calls_unseen(judge.unseen)));
 }
 
 gcall* region_mark(gimple_stmt_iterator parallel) { return mark_of(parallel); }
@@ -526,7 +504,7 @@ void note_order(gimple_stmt_iterator at)
 void report_openmp_loop(gomp_for* loop)
 {
     if (gimple_omp_for_kind(loop) == GF_OMP_FOR_KIND_FOR)
-        remark(gimple_location(loop), localized_quotes("loop stays OpenMP: 'for' is not combined with 'parallel'"));
+        remark(gimple_location(loop), localized_quotes(ws::stays_openmp(ws::reason::not_combined)));
 }
 
 } // namespace ws_gcc

@@ -74,7 +74,7 @@ std::string type_text(tree type, tree_code code)
     return element.empty() || !count ? "" : element + (count > 1 ? "x" + std::to_string(count) : "") + operation(code);
 }
 
-std::string name_of(tree variable)
+std::string result_name(tree variable)
 {
     const char* name =
         variable && DECL_P(variable) && DECL_NAME(variable) ? IDENTIFIER_POINTER(DECL_NAME(variable)) : "?";
@@ -106,7 +106,7 @@ Result result_of(tree clause)
         type = TREE_TYPE(type);
         r.pointers = 1;
     }
-    r.name = name_of(where);
+    r.name = result_name(where);
     // Whose operation is the user's own cannot be compared; arrays of Fortran have a merge of their own, too, but an
     // operation.
     if (!DECL_P(where) || OMP_CLAUSE_REDUCTION_CODE(clause) == ERROR_MARK)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mpi.h"
+#include "mpi_calls.h"
 
 #include <algorithm>
 #include <cctype>

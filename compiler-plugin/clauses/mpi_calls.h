@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // What a call of MPI in a shared loop means, by the function's name alone.
-#ifndef WS_CLAUSES_MPI_H
-#define WS_CLAUSES_MPI_H
+#ifndef WS_CLAUSES_MPI_CALLS_H
+#define WS_CLAUSES_MPI_CALLS_H
 
 #include <string>
 
