@@ -152,7 +152,17 @@ struct Variable {
     uint64_t highest = 0, last = 0;
 };
 
-// Three that are no counters, then those of observe/counters.h that have a name in MPI_T.
+// Former names, which stay for one release, and today's.
+constexpr struct {
+    const char *former, *name;
+} former_names[] = {
+    {"WS_REGIONS", "WS_EXECUTIONS"},
+    {"WS_REGIONS_CUT", "WS_EXECUTIONS_CUT"},
+    {"WS_REGIONS_SHARED", "WS_EXECUTIONS_SHARED"},
+    {"WS_REGIONS_JOINED", "WS_EXECUTIONS_HELPED"},
+};
+
+// Three that are no counters, then those of observe/counters.h that have a name in MPI_T, then former names.
 std::vector<Variable> make_variables()
 {
     // as the kinds there
@@ -184,6 +194,12 @@ std::vector<Variable> make_variables()
         [](uint64_t) { return over_loops([](const LoopRow& row) { return uint64_t(row.WS_FIELD_##kind(name)); }); });
     WS_RANK_COUNTERS(WS_LENDERS, WS_LENDERS, WS_VISITORS, WS_PROCESS, WS_LOOPS, WS_NO)
     WS_LOOP_COUNTERS(WS_ROWS, WS_NO)
+    for (const auto& f : former_names) {
+        Variable v = *std::find_if(all.begin(), all.end(), [&](const Variable& v) { return v.name == f.name; });
+        v.name = f.former;
+        v.desc = std::string("former name of ") + f.name;
+        all.push_back(std::move(v));
+    }
     return all;
 }
 

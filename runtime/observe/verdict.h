@@ -83,7 +83,7 @@ double most_speedup(const Totals& totals);
 // The loop that most was stolen from, or nothing.
 std::string top_loop(const Facts& facts);
 
-// What WS_STATS_FILE gets, of the version `workshare`: docs/stats.schema.json.
+// What WS_STATS_FILE gets, of the version `workshare`: docs/reference/stats.schema.json.
 constexpr char stats_schema[] = "workshare-stats/1";
 std::string to_json(const Totals& totals, const Verdict& verdict, const Facts& facts, const char* workshare);
 

@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 import compile_time  # noqa: E402
 import disturbance  # noqa: E402
 import measure  # noqa: E402
-from figures import line, loops, sleeping  # noqa: E402
+from figures import charts, line, loops, sleeping  # noqa: E402
 from paper import chart as papers_chart  # noqa: E402
 
 
@@ -276,18 +276,59 @@ class Bench(unittest.TestCase):
         self.assertFalse(passes((10.2, 10.2, 10.2), (10, 10, 10), None))
 
 
+class Judged(unittest.TestCase):
+    """A figure is judged only if the run was quiet enough for it."""
+    def said(self, spread, passed, taken=0.0, target="<= 1.05", value=1.0):
+        return line.row_of({**line.figure("x", 1, 1, "us", value, target, passed, spread), "taken": taken})[-1]
+
+    def test_quiet_runs_are(self):
+        self.assertEqual((self.said([0.99, 1.01], True), self.said([1.06, 1.08], False, value=1.07)), ("pass", "missed"))
+
+    def test_disturbed_ones_are_not(self):
+        self.assertEqual((self.said([0.99, 1.01], True, 0.12), self.said([1.06, 1.08], False, 0.12, value=1.07)), ("not judged: others took 12 %",) * 2)
+        self.assertEqual(self.said([0.99, 1.01], True, 0.05), "pass")
+
+    def test_runs_that_differ_are_not_unless_all_say_the_same(self):
+        self.assertEqual((self.said([0.9, 1.1], True), self.said([1.0, 1.3], False, value=1.1)), ("not judged: noisy",) * 2)
+        self.assertEqual((self.said([0.8, 1.0], True, value=0.9), self.said([1.1, 1.5], False, value=1.2)), ("pass", "missed"))
+        self.assertEqual((self.said([1.4, 1.9], True, target=">= 1.3", value=1.5), self.said([1.2, 1.9], True, target=">= 1.3", value=1.5)), ("pass", "not judged: noisy"))
+
+    def test_without_a_target_there_is_nothing_to_judge(self):
+        self.assertEqual(self.said([0.5, 1.5], None, 0.5, ""), "measured")
+
+    def test_no_target_that_the_machine_cannot_reach(self):
+        runs = [{"us": {"median": 130.0}, "perfect_us": 100.0}]
+        self.assertEqual(loops.perfect_line("x", runs, 1.04, 1.03)["pass"], False)
+        self.assertEqual(loops.perfect_line("x", runs, 1.04, 1.05)["pass"], None)
+
+
+class Charts(unittest.TestCase):
+    def test_bars_are_columns_or_ratios_of_times(self):
+        table = line.table("Unmodified codes of many loops", ["program", "library", "plain", "helped", "ws for", "one process"],
+                           [["spin", "libgomp", {"us": 10.0}, {"us": 5.0}, None, {"us": 4.0}]])
+        codes = next(c for c in charts.CHARTS if c.name == "codes")
+        labels, series = charts.drawn(codes, [line.table("another", ["x"], []), table])
+        self.assertEqual((labels, series), (["spin, libgomp"], [("unmodified", [2.0]), ("ws for", [None]), ("OpenMP", [2.5])]))
+        self.assertIsNone(charts.drawn(codes, []))
+
+    def test_the_last_kept_run_has_them_all(self):
+        run = history.read_run(history.newest())
+        self.assertEqual([c.name for c in charts.CHARTS if not charts.drawn(c, run["tables"])], [])
+
+
 class SecondLook(unittest.TestCase):
     """Of --quick, at a group of seconds in which a target is missed."""
-    def looks(self, quick, passed, seconds=bench.SECONDS, fails=False):
+    def looks(self, quick, passed, seconds=bench.SECONDS, fails=False, taken=0.0):
         """How long each look at the group was to be, and the figures that stand."""
         looks = []
 
         def group(run, short):
             looks.append("short" if short else "long")
-            yield {"figure": looks[-1], "pass": passed}
+            yield line.figure(looks[-1], 1, 1, "us", 1, "<= 1" if passed is not None else "", passed, [1, 1])
             if fails:
                 raise measure.Failure("no result")
         with unittest.mock.patch.dict(bench.GROUPS, {"g": group}), unittest.mock.patch.object(bench.time, "monotonic", side_effect=[0, seconds]), \
+                unittest.mock.patch.object(bench.disturbance.Watch, "during", lambda self, work: (work(), taken)), \
                 contextlib.redirect_stderr(io.StringIO()):
             found, failed = bench.measured("g", None, quick)
         self.assertEqual(len(failed), fails)
@@ -295,6 +336,9 @@ class SecondLook(unittest.TestCase):
 
     def test_what_is_missed_is_measured_at_length(self):
         self.assertEqual(self.looks(quick=True, passed=False), (["short", "long"], ["long"]))
+
+    def test_what_is_not_judged_is_measured_at_length(self):
+        self.assertEqual(self.looks(quick=True, passed=True, taken=0.06), (["short", "long"], ["long"]))
 
     def test_nothing_else_is(self):
         once = (["short"], ["short"])

@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(TOOLS))
@@ -156,7 +157,8 @@ class Launcher:
         return {**environment, **dict(more)}
 
     def run(self, program, options=(), workshare=False, libraries=None, env=(), **how):
-        """One run; the program's JSON object. With workshare, libws's own figures are under "workshare".
+        """One run; the program's JSON object, and how long the job took from mpirun's start to its end ("job_ms"). With workshare, libws's own figures
+        are under "workshare".
 
         `libraries`: a folder with another libmpich.so.12 to run on, instead of the prefix's; same launcher.
         `ranks`, `bind` and `flags` (of mpirun): as command() takes them."""
@@ -166,12 +168,14 @@ class Launcher:
             stats = os.path.join(folder, "stats.json")
             if workshare:
                 environment["WS_STATS_FILE"] = stats
+            began = time.monotonic()
             try:
                 done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=self.limit)
             except subprocess.TimeoutExpired:
                 raise Failure(f"gave no result within {self.limit} s: {' '.join(command)}") from None
             except OSError as error:
                 raise Failure(f"{command[0]}: {error.strerror}") from None
+            took = time.monotonic() - began
             said = done.stderr.strip() or done.stdout.strip()
             if done.returncode != 0:
                 raise Failure(f"exit status {done.returncode}: {' '.join(command)}\n{said}", wrong="WRONG:" in said)
@@ -185,7 +189,7 @@ class Launcher:
                         result["workshare"] = json.load(f)
                 except (OSError, ValueError):
                     raise Failure(f"libws wrote no statistics: {' '.join(command)}\n{said}") from None
-        return result
+        return {**result, "job_ms": took * 1e3}
 
 
 def calibrated(run, text, *options, **how):

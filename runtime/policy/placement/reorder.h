@@ -5,7 +5,7 @@
 
 namespace ws::policy::placement {
 
-// Ranks dealt to cores by load, when the program asks: the functions of workshare/mpix.h. docs/reorder.md
+// Ranks dealt to cores by load, when the program asks: the functions of workshare/mpix.h. docs/reference/placement.md
 policy::Policy& policy();
 
 } // namespace ws::policy::placement

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// FLEX-MPI: rows follow the processes' speeds. docs/flex.md has what a program does for it.
+// FLEX-MPI: rows follow the processes' speeds. docs/reference/xmpi.md has what a program does for it.
 #pragma once
 
 #include "policy/policy.h"

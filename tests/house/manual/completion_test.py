@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Completion in bash: what the functions offer for a command line, that they know the options that programs have, and that
-bash-completion finds them under the prefix."""
+bash-completion finds them under the prefix. Those of fish and zsh have the same options, and offer them where these shells are installed."""
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -81,4 +83,29 @@ if os.path.exists(loader):
         done = subprocess.run(['bash', '--norc', '-c', '. "$1"; _completion_loader "$2"; complete -p "$2"', 'bash', loader, command],
                               capture_output=True, text=True, env=env)
         expect(f'bash-completion finds {command}', '-F _workshare_' in done.stdout, True)
+# fish and zsh: made of the same table and lists.
+SHARE = f'{os.path.abspath(STAGE)}/share'
+
+
+def in_fish(line):
+    script = 'for f in $argv[2..]; source $f; end; complete -C $argv[1]'
+    made = [f'{SHARE}/fish/vendor_completions.d/{name}' for name in os.listdir(f'{SHARE}/fish/vendor_completions.d')]
+    done = subprocess.run(['fish', '--no-config', '-c', script, line, *made], capture_output=True, text=True, timeout=20)
+    expect(f'fish, {line}: messages', done.stderr, '')
+    return {offer.split('\t')[0] for offer in done.stdout.splitlines()}
+
+
+with open(f'{SHARE}/fish/vendor_completions.d/mpirun.fish') as f:
+    expect('options of mpirun in fish', {'-' + name for name in re.findall(r'^complete -c mpirun -o (workshare[\w-]*)', f.read(), re.M)}, {o for o in ours})
+with open(f'{SHARE}/zsh/site-functions/_workshare') as f:
+    text = f.read()
+    expect('options of mpirun in zsh', set(re.findall(r"^ *'(-workshare[\w-]*)=?\[", text, re.M)), {o for o in ours})
+    expect('commands in zsh', set(text.split('\n')[0].split()[1:]) - set(os.listdir(FILES)), set())
+if shutil.which('fish'):
+    expect('fish, a value', in_fish('mpirun -workshare-victim n'), {'nearest', 'none'})
+    expect('fish, ws-top', in_fish('ws-top --o'), {'--once'})
+    expect('fish, mpicc', in_fish('mpicc -fws-r'), {'-fws-report'})
+if shutil.which('zsh'):
+    done = subprocess.run(['zsh', '-n', f'{SHARE}/zsh/site-functions/_workshare'], capture_output=True, text=True, timeout=20)
+    expect('zsh reads it', (done.returncode, done.stderr), (0, ''))
 finish()

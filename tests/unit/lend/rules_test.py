@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""rules_test.py SOURCE: each rule of docs/protocol.md has a test that is named after it, or is listed here; each test of this folder names a rule.
+"""rules_test.py SOURCE: each rule of docs/internals/protocol.md has a test that is named after it, or is listed here; each test of this folder names a rule.
 rules_test.py SOURCE NINJA BUILD [RULE]...: makes each mistake of the list below in a copy of one file of libws, and runs the cases of
 the rule that it breaks: they must fail. So every rule has a test that fails without it."""
 import concurrent.futures
@@ -155,7 +155,7 @@ BY_JOBS = {'Node-wide'}
 
 
 def rules():
-    text = open(os.path.join(source, 'docs/protocol.md'), encoding='utf-8').read().split('\n## How it is checked')[0]
+    text = open(os.path.join(source, 'docs/internals/protocol.md'), encoding='utf-8').read().split('\n## How it is checked')[0]
     return [m.rstrip('.') for m in re.findall(r'^\*\*([^*]+)\*\*', text, re.MULTILINE)] + ['The end']
 
 
@@ -177,19 +177,19 @@ def wrong_with_names():
         for case in cases(path):
             rule = by_lower.get(case.split(':')[0].lower())
             if rule is None:
-                yield f'{os.path.basename(path)}: the case "{case}" begins with no rule of docs/protocol.md'
+                yield f'{os.path.basename(path)}: the case "{case}" begins with no rule of docs/internals/protocol.md'
             tested.add(rule)
     here = tested | set(ELSEWHERE)
     for rule, names in ELSEWHERE.items():
         if rule not in all_rules:
-            yield f'docs/protocol.md has no rule "{rule}"'
+            yield f'docs/internals/protocol.md has no rule "{rule}"'
         for name in names:
             where, what = name.split(': ', 1)
             path = f'{tests}/unit/{where}.cpp'
             if what not in (known if where == 'test' else cases(path) if os.path.exists(path) else []):
                 yield f'of "{rule}": there is no test {name}'
         tested.add(rule)
-    yield from (f'the rule "{rule}" of docs/protocol.md has no test' for rule in all_rules if rule not in tested)
+    yield from (f'the rule "{rule}" of docs/internals/protocol.md has no test' for rule in all_rules if rule not in tested)
     yield from (f'no mistake breaks the rule "{rule}"' for rule in sorted(here - {None} - BY_JOBS - {m[0] for m in MISTAKES}))
     for mistake in MISTAKES:
         if mistake[0] not in (here if len(mistake) > 4 else tested):

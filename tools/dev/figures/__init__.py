@@ -37,4 +37,5 @@ GROUPS = {
     "compile": footprint.compile_times,
     "init": footprint.start_up,
     "memory": footprint.memory,
+    "growth": footprint.growth,
 }

@@ -3,7 +3,8 @@
 import compile_time
 import measure
 
-from .line import compare, difference
+from . import line
+from .line import compare, difference, number
 
 
 def compile_times(run, quick):
@@ -30,3 +31,24 @@ def memory(run, quick):
     for key in ("rss", "pss"):
         yield difference(f"resident memory a rank ({key.capitalize()}): flag on - off", shared, plain, lambda r: r[f"{key}_kib"],
                          "KiB", 1024, {"least_lends_of_a_run": lends})
+
+
+GROWTH = (2, 4, 8, 16, 32, 64, 128, 256)
+LOOK_NS = 1000      # a thief's look, at most
+
+
+def growth(run, quick):
+    """What grows with the ranks of a node: starting and ending a job whose ranks only call MPI_Init and MPI_Finalize, memory, the window, a thief's look."""
+    rows, looks = [], []
+    for ranks in GROWTH[::2] if quick else GROWTH:
+        plain, shared = measure.in_turn(1 if quick or ranks > 64 else 3, lambda: run.run("startup", ranks=ranks, bind="none"),
+                                        lambda: run.run("startup", ranks=ranks, bind="none", workshare=True))
+        looks = [run.run("look_cost", ["--ranks", ranks], ranks=1) for _ in range(3)]
+        of = lambda results, key: measure.median_of(results, lambda r: r[key])  # noqa: E731
+        rows.append([str(ranks), *(line.us(1e3 * of(results, key)) for key in ("init_ms", "job_ms") for results in (plain, shared)),
+                     *(f"{of(results, 'pss_kib'):.0f}" for results in (plain, shared)), f"{of(looks, 'window_kib_per_rank'):.1f}", line.us(of(looks, "look_ns") / 1e3)])
+    yield number(f"a thief's look over {rows[-1][0]} ranks without work", [r["look_ns"] for r in looks], "ns", LOOK_NS, None)
+    yield line.table("Cost by ranks on one node, most of which share a core", ["ranks", "MPI_Init, off", "on", "whole job, off", "on", "KiB per rank (PSS), off", "on",
+                                                                              "window, KiB per rank", "a look"], rows,
+                     "off, on: without and with -workshare. The ranks do nothing but MPI_Init and MPI_Finalize. Whole job: from mpirun's start to its end. A look: a thief's, "
+                     "where nobody has work.")

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """A line of the table: what was measured, its rival, the figure that is judged, and the target."""
+import re
+
+import disturbance
 import measure
 
-# Quartiles further apart than this share of the value: others disturbed the runs, and pass or missed says little.
+# Quartiles further apart than this share of the value: others disturbed the runs.
 NOISY = 0.1
 
 
@@ -31,7 +34,7 @@ def table(title, headers, rows, note=""):
 
 
 def curves(name, title, x_title, y_title, labels, series):
-    """A picture for docs/papers.md: `series` holds a name and a value for each of `labels`; None leaves one out. `name`: of the file, without its ending."""
+    """A picture for docs/internals/papers.md: `series` holds a name and a value for each of `labels`; None leaves one out. `name`: of the file, without its ending."""
     return {"curves": name, "title": title, "x_title": x_title, "y_title": y_title, "labels": list(labels), "series": [list(s) for s in series]}
 
 
@@ -109,7 +112,28 @@ def amount(value, unit):
 HEADERS = ["figure", "ours", "rival", "median", "quartiles", "target", ""]
 
 
+def is_beyond(f):
+    """Whether both quartiles lie on one side of the target, so that their distance does not matter."""
+    bound = re.search(r"(<=|>=) ([0-9.]+)", f["target"])
+    if not bound:
+        return False
+    meets = [value <= float(bound[2]) if bound[1] == "<=" else value >= float(bound[2]) for value in f["spread"]]
+    return meets == [f["pass"]] * 2
+
+
+def why_not_judged(f):
+    """Why a figure with a target is neither a pass nor a miss: others took more of the cores, while its group was measured, than a run may lose
+    (`taken`, a share; absent in runs kept before it was measured), or its pairs contradict each other. Empty if it is judged."""
+    if f["pass"] is None:
+        return ""
+    if f.get("taken", 0) > disturbance.LIMIT:
+        return f"others took {disturbance.percent(f['taken'])}"
+    return "noisy" if f["noisy"] and not is_beyond(f) else ""
+
+
 def verdict(f):
+    if why_not_judged(f):
+        return "not judged"
     return {True: "pass", False: "missed", None: "measured"}[f["pass"]]
 
 
@@ -118,4 +142,4 @@ def row_of(f):
     text = (lambda v: f"{v:.1f}") if plain_number else (lambda v: f"{v:.3f}")
     unit = " " + f["unit"] if plain_number else ""
     return [f["figure"], amount(f["ours"], f["unit"]), amount(f["rival"], f["unit"]), text(f["value"]) + unit,
-            " .. ".join(map(text, f["spread"])), f["target"], verdict(f) + (", noisy" if f["noisy"] else "")]
+            " .. ".join(map(text, f["spread"])), f["target"], verdict(f) + (f": {why}" if (why := why_not_judged(f)) else "")]

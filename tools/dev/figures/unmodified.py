@@ -98,7 +98,7 @@ def unmodified(run, quick):
             options = ["--warmup", 2, "--repeats", 2, "--steps", int(measure.calibrated(run, "37ms") * us / measure.microseconds("37ms"))]
             for schedule, flags in SCHEDULES if run.has("double_loop_unmodified_gcc") else ():
                 ours, by_hand = measure.in_turn(1, lambda: helped(run, "gcc", [*options, *flags]), lambda: limit.by_hand(options))
-                yield perfect_line(f"unmodified double loop, libgomp, {schedule}, {text}: workshare / perfect half", ours, most)
+                yield perfect_line(f"unmodified double loop, libgomp, {schedule}, {text}: workshare / perfect half", ours, most, measure.median_of(by_hand, limit.over_perfect))
                 yield limit.line(f"unmodified double loop, libgomp, {schedule}, {text}: workshare / what the machine leaves", ours, by_hand, of_limit(us))
                 rows.append([text, "libgomp", schedule, over_perfect(ours[0]), limit.over_perfect(by_hand[0]), None, None, None])
             continue
@@ -110,7 +110,7 @@ def unmodified(run, quick):
             for schedule, flags in SCHEDULES:
                 ours, by_hand, one = measure.in_turn(pairs, lambda: helped(run, compiler, [*options, *flags]), lambda: limit.by_hand(options),
                                                      lambda: with_openmp(run, compiler, "double_loop", [*options, *flags]))
-                yield perfect_line(f"unmodified double loop, {OPENMP[compiler]}, {schedule}, {text}: workshare / perfect half", ours, most)
+                yield perfect_line(f"unmodified double loop, {OPENMP[compiler]}, {schedule}, {text}: workshare / perfect half", ours, most, measure.median_of(by_hand, limit.over_perfect))
                 yield limit.line(f"unmodified double loop, {OPENMP[compiler]}, {schedule}, {text}: workshare / what the machine leaves", ours, by_hand, of_limit(us))
                 rows.append([text, OPENMP[compiler], schedule, measure.median_of(ours, over_perfect), measure.median_of(by_hand, limit.over_perfect),
                              *(measure.median_of(results, over_perfect) for results in (plain, directive, one))])

@@ -25,16 +25,16 @@ def picture(kind, name, title, x_title, y_title, labels, series):
     return {"picture": name, "title": title, "svg": svg(kind, title, x_title, y_title, labels, series)}
 
 
-def svg(kind, title, x_title, y_title, labels, series, colours=COLOURS):
+def svg(kind, title, x_title, y_title, labels, series, colours=COLOURS, height=340):
     try:
         import pygal
     except ImportError:
         sys.exit("needs python3-pygal: apt-get install python3-pygal")
     style = pygal.style.Style(background="white", plot_background="white", foreground="#333", colors=colours)
-    chart = getattr(pygal, kind)(style=style, title=title, x_title=x_title, y_title=y_title, width=760, height=340, js=(),
-                                 no_prefix=True, legend_at_bottom=True, show_minor_x_labels=True, print_values=False, margin=12, range=(0, None))
+    chart = getattr(pygal, kind)(style=style, title=title, x_title=x_title, y_title=y_title, width=760, height=height, js=(),
+                                 no_prefix=True, legend_at_bottom=True, truncate_legend=-1, show_minor_x_labels=True, print_values=False, margin=12, range=(0, None))
     chart.x_labels = [str(label) for label in labels]
-    if len(labels) > 20:
+    if len(labels) > 20 and kind != "HorizontalBar":
         chart.show_minor_x_labels = False
         chart.x_labels_major = chart.x_labels[::len(labels) // 10]
     for called, values in series:
@@ -47,3 +47,9 @@ def svg(kind, title, x_title, y_title, labels, series, colours=COLOURS):
             parent.remove(child)
     root.attrib.pop("id", None)
     return xml.etree.ElementTree.tostring(root) + b"\n"
+
+
+def sideways(title, what, amount, labels, series):
+    """Bars from left to right, for labels that are words: the first one on top."""
+    return svg("HorizontalBar", title, amount, what, labels[::-1], [(name, values[::-1]) for name, values in series],
+               height=150 + len(labels) * (8 + 9 * len(series)))
