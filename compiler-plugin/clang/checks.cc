@@ -164,10 +164,11 @@ private:
     // With -Wall: what is correct C, and OpenMP's, and hardly meant.
     void warn(SourceLocation at, const ws::Warning& warning)
     {
-        if (warnings_ && !ws::is_turned_off(warning) &&
+        const ws::Warned how = ws::how_to_warn(warning);
+        const auto level = how == ws::Warned::as_error ? DiagnosticsEngine::Error : DiagnosticsEngine::Warning;
+        if (how != ws::Warned::never && (how == ws::Warned::as_error || warnings_) &&
             reported_.insert({sources_.getFileLoc(at).getRawEncoding(), warning.text}).second)
-            diagnostics_.Report(at, diagnostics_.getCustomDiagID(DiagnosticsEngine::Warning, "%0"))
-                << ws::shown(warning);
+            diagnostics_.Report(at, diagnostics_.getCustomDiagID(level, "%0")) << ws::shown(warning);
     }
 
     bool report(SourceLocation at, const std::string& text)

@@ -97,7 +97,8 @@ public:
             options.openmp |= argument == "openmp";
             options.openmp_loops |= argument == "openmp-loops";
             options.report |= argument == "report";
-            ws::turn_off_warning(argument);
+            if (!ws::set_warning(argument))
+                ws::leave_out(argument);
         }
         return true;
     }

@@ -112,7 +112,7 @@ Tokens as_openmp(const Directive& directive, int pragma, unsigned number)
 }
 
 static const char* const warning_names[] = {"thread-number", "thread-variable", "computed-goto"};
-static bool is_off[std::size(warning_names)];
+static Warned warned_as[std::size(warning_names)];
 
 static std::string inside(DirectiveKind kind, const Language& language)
 {
@@ -139,20 +139,36 @@ Warning computed_goto(DirectiveKind kind, const Language& language)
                                   "whether it does cannot be seen"};
 }
 
-bool turn_off_warning(const std::string& argument)
+bool set_warning(const std::string& argument)
 {
     for (size_t i = 0; i < std::size(warning_names); i++)
-        if (argument == std::string("warn-no-") + warning_names[i])
-            return is_off[i] = true;
+        for (const auto& [word, how] : {std::pair("no", Warned::never), std::pair("error", Warned::as_error)})
+            if (argument == std::string("warn-") + word + "-" + warning_names[i]) {
+                warned_as[i] = how;
+                return true;
+            }
     return false;
 }
 
-bool is_turned_off(const Warning& warning)
+static const char* const part_names[] = {"align", "alone", "plain", "captures"};
+static bool is_left_out[std::size(part_names)];
+
+bool leave_out(const std::string& argument)
+{
+    for (size_t i = 0; i < std::size(part_names); i++)
+        if (argument == std::string("without-") + part_names[i])
+            return is_left_out[i] = true;
+    return false;
+}
+
+bool has(Part part) { return !is_left_out[size_t(part)]; }
+
+Warned how_to_warn(const Warning& warning)
 {
     for (size_t i = 0; i < std::size(warning_names); i++)
         if (warning.name == warning_names[i])
-            return is_off[i];
-    return false;
+            return warned_as[i];
+    return Warned::with_wall;
 }
 
 std::string shown(const Warning& warning) { return warning.text + " [-fws-warn=" + warning.name + "]"; }

@@ -44,7 +44,7 @@ Tokens as_openmp(const Directive& directive, int pragma, unsigned number);
 // KINDS of a loop or of sections.
 int site_kinds(const Directive& loop);
 
-// A warning under -Wall, about a loop or sections. `name`: -fws-warn=no-NAME turns it off.
+// A warning under -Wall, about a loop or sections. `name`: -Wno-ws-NAME turns it off.
 struct Warning {
     const char* name;
     std::string text;
@@ -53,9 +53,17 @@ Warning thread_number(DirectiveKind kind, const Language& language = c_language)
 Warning computed_goto(DirectiveKind kind, const Language& language = c_language); // Fortran: an assigned one
 Warning thread_variable_written(const std::string& variable, DirectiveKind kind, const Language& language = c_language);
 
-// Turns a warning off if the plugin's argument is "warn-no-NAME"; false if it is not, or there is no such warning.
-bool turn_off_warning(const std::string& argument);
-bool is_turned_off(const Warning& warning);
+// What becomes of a warning. The plugin's arguments "warn-no-NAME" and "warn-error-NAME" say it; false if it is another, or
+// there is no such warning.
+enum class Warned { with_wall, never, as_error };
+bool set_warning(const std::string& argument);
+Warned how_to_warn(const Warning& warning);
+
+// Parts of a plugin that only make loops faster. `without-PART` among its arguments leaves one out, so that what it brings can
+// be measured (benchmarks: placement). False if the argument is another.
+enum class Part { align, alone, plain, captures };
+bool leave_out(const std::string& argument);
+bool has(Part part);
 
 // The warning's text and its name, as compilers show theirs.
 std::string shown(const Warning& warning);

@@ -284,7 +284,13 @@ void warn(location_t at, const ws::Warning& warning)
 {
     static std::set<std::pair<location_t, std::string>> said; // each instance of a template comes here
     static const bool wanted = given_wall();
-    if (wanted && !ws::is_turned_off(warning) && said.insert({get_pure_location(at), warning.text}).second)
+    const ws::Warned how = ws::how_to_warn(warning);
+    if (how == ws::Warned::never || (how == ws::Warned::with_wall && !wanted) ||
+        !said.insert({get_pure_location(at), warning.text}).second)
+        return;
+    if (how == ws::Warned::as_error)
+        error_about(at, ws::shown(warning));
+    else
         warning_at(at, 0, "%s", localized_quotes(ws::shown(warning)).c_str());
 }
 

@@ -90,7 +90,7 @@ bool read_arguments(const plugin_name_args& info)
             openmp_loops = true;
         else if (name == "report")
             report = true;
-        else if (!ws::turn_off_warning(name)) {
+        else if (!ws::set_warning(name) && !ws::leave_out(name)) {
             error("the plugin for %<#pragma ws%> has no option %qs", info.argv[i].key);
             return false;
         }
@@ -133,9 +133,12 @@ int plugin_init(plugin_name_args* info, plugin_gcc_version* version)
     }
     register_atomics(info->base_name);
     register_early_pass(info->base_name);
-    register_alone_pass(info->base_name);
+    if (ws::has(ws::Part::alone))
+        register_alone_pass(info->base_name);
     register_lowering_pass(info->base_name);
-    register_plain_pass(info->base_name);
-    register_align_passes(info->base_name);
+    if (ws::has(ws::Part::plain))
+        register_plain_pass(info->base_name);
+    if (ws::has(ws::Part::align))
+        register_align_passes(info->base_name);
     return 0;
 }

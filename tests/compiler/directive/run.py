@@ -494,8 +494,18 @@ class Test:
         if "writes a ‘count’ of its own, a thread's variable, in the loop of ‘#pragma ws for’; use" not in output:
             fail(f'quotes ({status})', output)
 
+    def as_errors(self):
+        """-Werror=ws-NAME, also without -Wall: that one alone."""
+        source = os.path.join(HERE, 'warn/warnings.c')
+        for name in WARNS:
+            status, output = start([*compiler('c'), *self.plugin(), f'-fplugin-arg-{"ws" if CLANG else "ws_gcc"}-warn-error-{name}', '-c', source, '-o', '/dev/null'])
+            found = re.findall(r':\d+:\d+: (\w+): .* \[-fws-warn=([\w-]+)\]', output)
+            if status != 1 or set(found) != {('error', name)}:
+                fail(f'-Werror=ws-{name} ({status})', output)
+
     def warn(self):
         self.quoted()
+        self.as_errors()
         in_parallel([(self.warn_one, source, language, options) for source, languages in programs('warn') for language in languages
                      for options in ([], ['-Waddress'], ['-Wall', '-Wno-address'], ['-O2', '-Wall', '-fopenmp'])]
                     + [(self.warn_one, source, language, ['-Wall'], off) for source, languages in programs('warn') for language in languages
@@ -759,6 +769,13 @@ class Test:
         status, output = ask(command, '-fws-warn=no-threads')
         if status != 1 or output != "mpicc: unknown option '-fws-warn=no-threads'; there are no-thread-number, no-thread-variable and no-computed-goto\n":
             fail(f'wrapper takes -fws-warn=no-threads: {status}', output)
+        for written, meant in (('-Wno-ws-', 'warn-no-'), ('-Werror=ws-', 'warn-error-')):
+            for warning in WARNS:
+                gets(command, ('-Wall', '-fws', written + warning), words(False, report.replace('report', meant + warning)))
+        for wrong in '-Wno-ws-threads', '-Wws-thread-number', '-Werror=ws-', '-Wno-error=ws-thread-number':
+            status, output = ask(command, '-fws', wrong)
+            if status != 1 or output != f"mpicc: unknown option '{wrong}'; there are -Wno-ws-NAME and -Werror=ws-NAME for thread-number, thread-variable and computed-goto\n":
+                fail(f'wrapper takes {wrong}: {status}', output)
         gets(command, ('-fws=openmp', '-fws-report'), words(True, report.replace('report', 'openmp-loops'), report))
         for wrong in ('-fws=omp', '-fws=', '-fws-reports', '-fws-'):
             status, output = ask(command, wrong)
