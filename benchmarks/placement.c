@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * Times the loops of placement_loops.c, plain and with directives, each at the same 16 addresses in one process, in turn.
- * tools/dev/figures/placement.py builds it. A figure is the least of many short samples: whoever else uses the machine
- * makes some of them longer, and none shorter. Prints {"csr": {"plain": [us at each address], "ws": [...]}, ...}.
+ * Times the loops of placement_loops.c, plain and with directives, each at the same 16 addresses in one process, in
+ * turn. tools/dev/figures/placement.py builds it. A figure is the least of many short samples: other users of the
+ * machine make some of them longer, and none shorter. Prints {"csr": {"plain": [us at each address], "ws": [...]},
+ * ...}.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { ADDRESSES = 16, LOOPS = 8, ROWS = 4000, ENTRIES = 12 * ROWS, SIDE = 130, BINS = 64, WIDTH = 600, ORDER = 32, CALLS = 3 };
+enum {
+    ADDRESSES = 16,
+    LOOPS = 8,
+    ROWS = 4000,
+    ENTRIES = 12 * ROWS,
+    SIDE = 130,
+    BINS = 64,
+    WIDTH = 600,
+    ORDER = 32,
+    CALLS = 3
+};
 
 typedef void csr_t(double *, const int *, const int *, const double *, const double *, int);
 typedef void triad_t(double *, const double *, const double *, double, long);
@@ -18,7 +29,8 @@ typedef double dot_t(const double *, const double *, long);
 typedef void histogram_t(int (*)[BINS], const unsigned char *, int, int);
 typedef void dense_t(double *, const double *, const double *, int);
 typedef void scatter_t(double *, const int *, const double *, long);
-typedef double gradients_t(int, const int *, const int *, const double *, const double *, double *, double *, double *, double *, int);
+typedef double gradients_t(int, const int *, const int *, const double *, const double *, double *, double *, double *,
+                           double *, int);
 
 /* One copy of placement_loops.c, at one address. */
 struct copy {
@@ -33,7 +45,9 @@ struct copy {
 };
 #include "placement_table.h" /* plain[], ws[] */
 
-static const char *const names[LOOPS] = { "csr", "triad", "stencil", "dot", "histogram", "dense", "scatter", "gradients" };
+static const char *const names[LOOPS] = {
+    "csr", "triad", "stencil", "dot", "histogram", "dense", "scatter", "gradients"
+};
 static int begin_of[ROWS + 1], column[ENTRIES], count[BINS][BINS];
 static double a[ENTRIES], x[ENTRIES], y[ENTRIES], p[ROWS], q[ROWS], r[ROWS], field[2][SIDE * SIDE], m[3][ORDER * ORDER];
 static unsigned char bytes[BINS * WIDTH];

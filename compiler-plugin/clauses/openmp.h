@@ -53,14 +53,14 @@ Warning thread_number(DirectiveKind kind, const Language& language = c_language)
 Warning computed_goto(DirectiveKind kind, const Language& language = c_language); // Fortran: an assigned one
 Warning thread_variable_written(const std::string& variable, DirectiveKind kind, const Language& language = c_language);
 
-// What becomes of a warning. The plugin's arguments "warn-no-NAME" and "warn-error-NAME" say it; false if it is another, or
-// there is no such warning.
+// What becomes of a warning. The plugin's arguments "warn-no-NAME" and "warn-error-NAME" say it; false if it is
+// another, or there is no such warning.
 enum class Warned { with_wall, never, as_error };
 bool set_warning(const std::string& argument);
 Warned how_to_warn(const Warning& warning);
 
-// Parts of a plugin that only make loops faster. `without-PART` among its arguments leaves one out, so that what it brings can
-// be measured (benchmarks: placement). False if the argument is another.
+// Parts of a plugin that only make loops faster. `without-PART` among its arguments leaves one out, so that what it
+// brings can be measured (benchmarks: placement). False if the argument is another.
 enum class Part { align, alone, plain, captures };
 bool leave_out(const std::string& argument);
 bool has(Part part);
