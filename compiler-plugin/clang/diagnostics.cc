@@ -190,7 +190,8 @@ private:
     {
         const clang::SourceManager& sources = diagnostic.getSourceManager();
         const Place place = place_of(sources, diagnostic.getLocation());
-        if (const Pragmas::Pragma* shared = shares_loop(place); shared && begins(text, "statement after '#pragma omp")) {
+        if (const Pragmas::Pragma* shared = shares_loop(place);
+            shared && begins(text, "statement after '#pragma omp")) {
             text = ws::about(message::shares_its_loop, shared->name);
             return true;
         }

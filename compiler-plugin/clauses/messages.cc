@@ -16,7 +16,8 @@ std::string about(const char* message, const std::string& directive)
 
 std::string about_chunk(const std::string& clause, const char* what, const Language& language)
 {
-    return "the chunk size in the '" + clause + "' clause of '" + full_name(DirectiveKind::loop, language) + "' " + what;
+    return "the chunk size in the '" + clause + "' clause of '" + full_name(DirectiveKind::loop, language) + "' " +
+           what;
 }
 
 std::string two_chunks(const std::string& clause)

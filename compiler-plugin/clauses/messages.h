@@ -66,8 +66,8 @@ std::string openmp_function(const std::string& name);
 
 } // namespace reason
 
-// What -fws-report says of an `omp parallel for`: why it stays, or what it is called now, and a few of the functions that
-// it calls and nobody can see.
+// What -fws-report says of an `omp parallel for`: why it stays, or what it is called now, and a few of the functions
+// that it calls and nobody can see.
 std::string stays_openmp(const std::string& why);
 std::string is_shared(const std::string& name);
 std::string calls_unseen(const std::set<std::string>& functions); // empty if there are none
