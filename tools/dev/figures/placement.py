@@ -15,8 +15,8 @@ LOOPS = ("csr", "triad", "stencil", "dot", "histogram", "dense", "scatter", "gra
 OPTIONS = ("-O2", "-O3", "-O3 -mavx", "-O3 -march=native", "-O3 -falign-loops=32", "-O3 -falign-loops=64")
 ADDRESSES, STEP = 16, 16    # bytes
 SLOW = 1.05                 # of the least that plain code takes anywhere
-# What makes loops faster and can be left out, for each plugin; how its arguments begin.
-PARTS = {"gcc": ("ws_gcc", ("align", "alone", "plain")), "clang": ("ws", ("plain", "captures"))}
+# What makes loops faster and can be left out, for each plugin, and where it does; how the plugin's arguments begin.
+PARTS = {"gcc": ("ws_gcc", {"align": "-O3", "alone": "-O2", "plain": "-O3"}), "clang": ("ws", {"plain": "-O3", "captures": "-O3"})}
 
 
 def ran(command):
@@ -91,15 +91,15 @@ def placement(run, quick):
                 rows.append([name, options, "all", *row(program)])
                 plain += program.ratios("plain")
                 ws += program.ratios("ws")
-        for part in known:
+        for part, options in known.items():
             with tempfile.TemporaryDirectory(prefix="workshare-") as one, tempfile.TemporaryDirectory(prefix="workshare-") as other:
-                both = Program(one, mpicc, "-O3"), Program(other, mpicc, "-O3", [f"-fplugin-arg-{argument}-without-{part}"])
+                both = Program(one, mpicc, options), Program(other, mpicc, options, [f"-fplugin-arg-{argument}-without-{part}"])
                 for _ in range(2):
                     for program in both:
                         program.run(max(1, samples // 2))
                 for loop in LOOPS:
                     with_it, without = (summary(program.ratios("ws", loop)) for program in both)
-                    parts.append([name, part, loop, str(without[0]), *without[1:], str(with_it[0]), *with_it[1:]])
+                    parts.append([name, f"{part}, {options}", loop, str(without[0]), *without[1:], str(with_it[0]), *with_it[1:]])
         (slow, median, worst), (our_slow, our_median, our_worst) = summary(sorted(plain)), summary(sorted(ws))
         of = f"{len(LOOPS)} loops at {ADDRESSES} addresses, {name}"
         for what, ours, theirs in (("slow places", 100 * our_slow / len(ws), 100 * slow / len(plain)),
@@ -109,6 +109,6 @@ def placement(run, quick):
                               "rival: plain code at the same addresses", noisy=False)
     yield line.table("Loops at 16 addresses: times of the best place of plain code, and places that take more than 1.05 of it",
                      ["compiler", "options", "loop", *HEADERS], rows, "Without -workshare; the least of many samples of some microseconds.")
-    yield line.table("What parts of the plugins bring, -O3: the same loops without the part and with it",
+    yield line.table("What parts of the plugins bring: the same loops without the part and with it",
                      ["compiler", "part", "loop", "slow, without", "median", "worst", "slow, with", "median", "worst"], parts,
                      "align.cc, alone.cc and plain.cc of GCC's plugin, plain.cc and captures.cc of clang's.")
