@@ -128,7 +128,6 @@ def main():
     assert not list(problems('made up', f'// SPDX-License-Identifier: MIT\n{{{"a" * 139}\n'))
     check_format()
     check_functions()
-    long = 'void f()\n{\n' + '\n' * LONGEST_FUNCTION + '}\n'
     texts = {name: open(os.path.join(ROOT, name)).read() for name in files()}
     found = [p for name, text in texts.items() for p in problems(name, text)]
     found += [p for name, text in texts.items() if not name.startswith('tests/') for p in long_functions(name, text)]
