@@ -70,7 +70,7 @@ MISTAKES = [
     ('Reductions', 'abi/gcc.cpp', 'p.merging = !(p.owner && p.in_region) || p.member || p.ending == Ending::published;', 'p.merging = false;'),
     ('Reductions', 'abi/gcc.cpp', 'p.merging = !(p.owner && p.in_region) || p.member || p.ending == Ending::published;', 'p.merging = true;'),
     ('The costly end first', 'loop/region.cpp', 'tilt_of(l) > even_most', 'false'),
-    ('The costly end first', 'loop/region.cpp', 'r.backwards = (r.site->kinds & WS_SITE_ANY_ORDER) &&', 'r.backwards ='),
+    ('The costly end first', 'loop/region.cpp', 'r.backwards = has_free_order(r.site, *p.host) &&', 'r.backwards ='),
     ('Each in one piece', 'loop/chunks.cpp', 'p.mode == Mode::guest ? Descriptor::guest : Descriptor::owner', 'Descriptor::owner'),
     ('Each in one piece', 'loop/region.cpp', 'return (site->kinds & WS_SITE_ANY_ORDER) && !fixed', 'return !fixed'),
     ('Chunks by time', 'loop/chunks.cpp', 'p.pace.finish_chunk(ticks(), p.region->chunk_ticks);', ';'),
