@@ -283,10 +283,10 @@ struct Units {
     uint64_t iterations, count; // of each; how many
 
     // As a clause has it that gives `given` iterations a chunk, 0: none. `user`: what schedule(runtime) means.
-    Sizing sizing(const LoopHost& h, ws_schedule kind, long given, const RuntimeSchedule& user) const
+    Sizing sizing(ws_schedule kind, long given, const RuntimeSchedule& user) const
     {
-        return kind == WS_RUNTIME ? Sizing::resolve(user.kind, in_units(user.chunk), count, h.participants)
-                                  : Sizing::resolve(kind, in_units(given), count, h.participants);
+        return kind == WS_RUNTIME ? Sizing::resolve(user.kind, in_units(user.chunk))
+                                  : Sizing::resolve(kind, in_units(given));
     }
 
 private:
@@ -347,7 +347,7 @@ inline void publish_at_begin(Participant& p, Learned& l, ws_schedule own_kind, d
             return;
         // The costly half first, where it is known and nothing depends on the order: what is left at the end is then
         // cheap, and easily shared.
-        r.backwards = (r.site->kinds & WS_SITE_ANY_ORDER) && own_kind == WS_AUTO && r.thief.kind == WS_AUTO &&
+        r.backwards = has_free_order(r.site, *p.host) && own_kind == WS_AUTO && r.thief.kind == WS_AUTO &&
                       !r.two_ends && tilt_of(l) > even_most;
         if (!publish_if_wanted(p, unasked))
             r.backwards = false;
@@ -363,11 +363,11 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     Learned& l = learned(site);
     const bool two_ends = !p.member && takes_two_ends(p, site, l);
     const Units units = units_of(bounds.iterations, two_ends);
-    Sizing own = units.sizing(*p.host, ws_schedule(site->kinds & 255), chunk, p.host->schedule);
+    Sizing own = units.sizing(ws_schedule(site->kinds & 255), chunk, p.host->schedule);
     // Thieves follow the owner's clause unless they have their own.
     const ws_schedule steal_kind = ws_schedule(site->kinds >> 8 & 255);
     const Sizing thief = steal_kind != WS_AUTO || (site->kinds & (WS_SITE_STEAL | WS_SITE_STEAL_CHUNK))
-                             ? units.sizing(*p.host, steal_kind, steal_chunk, p.host->steal_schedule)
+                             ? units.sizing(steal_kind, steal_chunk, p.host->steal_schedule)
                              : own;
     row_of(site); // made before the cost is known: open_whole() relies on that
     const double cost = peek(l.unit_ticks) * double(units.iterations), estimate = double(units.count) * cost;

@@ -2,8 +2,8 @@
 //
 // Every counter, once. Of these lists are made: the board's fields (board.h), the report's figures and their JSON and
 // CSV (report.h, figures.cpp), the variables of MPI_T (mpi/mpi_t.cpp) and what ws-top reads and prints as JSON
-// (tools/top). docs/report.schema.json, docs/top.schema.json and docs/mpi_t.md are compared with them by
-// tests/unit/observe/counters_test.cpp.
+// (tools/top). docs/reference/report.schema.json, docs/reference/top.schema.json and docs/reference/mpi_t.md are
+// compared with them by tests/unit/observe/counters_test.cpp.
 //
 // A row is in the list of what it belongs to, a rank, a loop, an MPI call or a phase, as
 //
@@ -22,7 +22,7 @@
 //    where    REPORT: in reports, from the first version on; LATER: in reports, and old ones lack it: what is added has
 //             this; BOARD: on the board alone
 //    mpi_t    its name in MPI_T, or NONE
-//    help     for people: docs/report.schema.json and MPI_T have it
+//    help     for people: docs/reference/report.schema.json and MPI_T have it
 //
 // A counter that is added to goes to the end of its list: then no line of a report or of the board changes its place.
 #pragma once

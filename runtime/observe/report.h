@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The report of a run: figures of every rank, put together, and what follows from them. Knows no MPI: mpi/report.cpp
-// brings the ranks' figures here, tools/report reads them from a file. What each figure means: docs/report.md.
+// brings the ranks' figures here, tools/report reads them from a file. What each figure means:
+// docs/reference/report.md.
 //
 //    Board --rank_figures()--> RankFigures --ReportBuilder--> Report --> text, JSON, CSV
 //

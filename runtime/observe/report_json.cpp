@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The report as JSON, written and read. The format is in docs/report.schema.json.
+// The report as JSON, written and read. The format is in docs/reference/report.schema.json.
 #include "observe/format.h"
 #include "observe/report.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The ranks' figures put together: sums, who computed on whose core, the POP metrics. The formulas are derived in
-// docs/report.md.
+// docs/reference/report.md.
 #include "observe/report.h"
 
 #include <algorithm>

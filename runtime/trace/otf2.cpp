@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// An OTF2 archive, for otf2-print, Vampir, Scalasca and ws-timeline (docs/timeline.md): a location group a rank, a
-// location a thread, regions for MPI calls, loops, chunks and what a core is used for; what else is known of an event
-// in attributes.
+// An OTF2 archive, for otf2-print, Vampir, Scalasca and ws-timeline (docs/reference/ws-timeline.md): a location group a
+// rank, a location a thread, regions for MPI calls, loops, chunks and what a core is used for; what else is known of an
+// event in attributes.
 #include "trace/writers.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A snapshot as one JSON object; docs/top.schema.json describes its fields.
+// A snapshot as one JSON object; docs/reference/top.schema.json describes its fields.
 #pragma once
 
 #include "board_file.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Guests at work: ranks that wait are threads, and lend their cores to guests that other ranks' loops have, all in one
-// process. A case is named after the rule of docs/protocol.md that it is about.
+// process. A case is named after the rule of docs/internals/protocol.md that it is about.
 #include "node.h"
 
 #include "lend/guest.h"

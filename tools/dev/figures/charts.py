@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ten pictures of docs/results.md, made of the tables of a kept run: each picture is a list of bars, and a row of one table is a group of them."""
+"""The ten pictures of docs/about/results.md, made of the tables of a kept run: each picture is a list of bars, and a row of one table is a group of them."""
 from typing import Any, NamedTuple
 
 import measure
