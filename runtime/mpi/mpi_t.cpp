@@ -111,12 +111,18 @@ template <> struct UnderWay<&observe::VisitCounters::borrowed_ticks> {
     static uint64_t of(const Seat& s, uint64_t now) { return so_far<Seated::visiting>(s, now); }
 };
 
-// From the home thread and the workers: all that they lent. But only the home thread's waiting counts as waiting.
+// From the home thread alone: workers always want more, so what they wait is no waiting.
+template <auto field> uint64_t of_home(uint64_t now)
+{
+    const Seat& home = watched_job->board->seat(0);
+    return home.lend.*field + UnderWay<field>::of(home, now);
+}
+
+// From the home thread and the workers.
 template <auto field> uint64_t of_lenders(uint64_t now)
 {
     uint64_t sum = 0;
-    const unsigned seats = field == &LendCounters::blocked_ticks ? 1 : 1 + watched_job->board->own_workers;
-    for (unsigned i = 0; i < seats; i++)
+    for (unsigned i = 0; i < 1 + watched_job->board->own_workers; i++)
         sum += watched_job->board->seat(i).lend.*field + UnderWay<field>::of(watched_job->board->seat(i), now);
     return sum;
 }
@@ -179,6 +185,8 @@ std::vector<Variable> make_variables()
         if (std::strcmp(mpi_t, "NONE") != 0)
             all.push_back({mpi_t, name + std::string(": ") + help, varclass, value});
     };
+#define WS_HOME(kind, name, where, mpi_t, help) \
+    add(#mpi_t, WS_NAME_##kind(name), help, kind, of_home<&LendCounters::WS_FIELD_##kind(name)>);
 #define WS_LENDERS(kind, name, where, mpi_t, help) \
     add(#mpi_t, WS_NAME_##kind(name), help, kind, of_lenders<&LendCounters::WS_FIELD_##kind(name)>);
 #define WS_VISITORS(kind, name, where, mpi_t, help) \
@@ -192,7 +200,7 @@ std::vector<Variable> make_variables()
 #define WS_ROWS(kind, name, where, mpi_t, help) \
     add(#mpi_t, WS_NAME_##kind(name), help, kind, \
         [](uint64_t) { return over_loops([](const LoopRow& row) { return uint64_t(row.WS_FIELD_##kind(name)); }); });
-    WS_RANK_COUNTERS(WS_LENDERS, WS_LENDERS, WS_VISITORS, WS_PROCESS, WS_LOOPS, WS_NO)
+    WS_RANK_COUNTERS(WS_LENDERS, WS_HOME, WS_VISITORS, WS_PROCESS, WS_LOOPS, WS_NO)
     WS_LOOP_COUNTERS(WS_ROWS, WS_NO)
     for (const auto& f : former_names) {
         Variable v = *std::find_if(all.begin(), all.end(), [&](const Variable& v) { return v.name == f.name; });

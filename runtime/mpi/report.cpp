@@ -97,7 +97,6 @@ Totals own_totals(Job& job, const RankFigures& figures)
     observe::VisitCounters v = {};
     for (unsigned i = 0; i < job.board->seats; i++) {
         const observe::Seat& seat = job.board->seat(i);
-        n.lent_ticks += seat.lend.lent_ticks; // the workers', too
         n.refusals += seat.lend.refusals;
         n.moves += seat.lend.moves;
         n.wakes += seat.lend.wakes;
@@ -110,7 +109,7 @@ Totals own_totals(Job& job, const RankFigures& figures)
     t.inactive = job.inactive != is_active;
     t.wall = c.wall_s;
     t.idle = c.blocked_s;
-    t.lent = job.clock.seconds(n.lent_ticks);
+    t.lent = c.lent_s;
     t.stolen = c.borrowed_s;
     t.regions = c.executions;
     t.regions_off = c.executions_plain;

@@ -464,7 +464,7 @@ std::string to_json(const Totals& t, const Verdict& v, const Facts& f, const cha
         {"rest", text(v.rest)},
         {"speedup", v.speedup},
         {"helped_s", t.stolen_home},
-        {"computing_s", t.computing},
+        {"unblocked_s", t.computing},
         {"loops_s", t.loops},
         {"kept_off_s", t.kept_off},
         {"polls", whole(t.polls)},

@@ -14,7 +14,7 @@ struct Totals {
     double ranks, nodes, alone_on_node; // ranks that share their node with no other
     double wall;                        // attach to detach, the longest
     double idle;                        // blocked in MPI, lent time included
-    double lent;                        // cores lent
+    double lent;                        // of it: cores of ranks lent; not of workers, which always want more
     double stolen;                      // guests computing
     double regions, regions_off, regions_shared, regions_joined;
     double iterations_stolen, chunks_stolen;
@@ -84,7 +84,7 @@ double most_speedup(const Totals& totals);
 std::string top_loop(const Facts& facts);
 
 // What WS_STATS_FILE gets, of the version `workshare`: docs/reference/stats.schema.json.
-constexpr char stats_schema[] = "workshare-stats/1";
+constexpr char stats_schema[] = "workshare-stats/2";
 std::string to_json(const Totals& totals, const Verdict& verdict, const Facts& facts, const char* workshare);
 
 } // namespace ws::observe
