@@ -368,7 +368,7 @@ Facts gather_facts(Job& job, const RankFigures& r)
     PMPI_Reduce(regions_s, all_regions_s, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     f.parallel_s = all_regions_s[0];
     f.parallel_tasks_s = all_regions_s[1];
-    f.helps_nobody = !lend::victims[job.options.victim].score;
+    f.helps_nobody = !lend::victims[job.options.victim];
     for (const policy::Policy* p : policy::policies())
         p->tell(f);
     const unsigned threads = openmp::sharer ? openmp::openmp_usual() : 0;

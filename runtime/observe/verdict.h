@@ -58,7 +58,7 @@ struct Facts {
     int jobs_of_one = 0;
     bool pmix = false;              // as it told them by PMIx
     bool other_jobs = false;        // some rank shared its CPUs with other jobs of this user
-    bool helps_nobody = false;      // VictimPolicy::none
+    bool helps_nobody = false;      // -workshare-victim none
     std::vector<std::string> policies; // what they did, a part of the verdict's line each
     std::vector<CoresFrom> cores; // of this rank's parallel regions, over time
     // What other programs used of the node where that was most: a share of the time of one CPU, or, where ranks share

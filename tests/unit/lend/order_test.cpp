@@ -180,7 +180,8 @@ TEST_CASE("chunks by time: chunks grow until they take the set time, and leave h
     }
 }
 
-TEST_CASE("static: without a chunk it is cut by time, and each thread's iterations rise", "[lend]")
+TEST_CASE("the costly end first: not under schedule(static), which is cut by time, and each thread's iterations rise",
+          "[lend]")
 {
     struct Taken {
         std::vector<long> begins, sizes;

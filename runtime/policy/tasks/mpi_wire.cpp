@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "policy/tasks/wire.h"
+#include "policy/tasks/mpi_wire.h"
 
 #include "mpi/end_job.h"
 
@@ -25,10 +25,8 @@ void check(int error, const char* call)
 
 } // namespace
 
-void Wire::open(MPI_Comm comm, Receive receive)
+MpiWire::MpiWire(MPI_Comm comm, Receive receive) : comm_(comm), receive_(std::move(receive))
 {
-    comm_ = comm;
-    receive_ = std::move(receive);
     check(PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     buffers_.reset(new char[windows * most]);
     requests_.resize(windows, MPI_REQUEST_NULL);
@@ -37,7 +35,7 @@ void Wire::open(MPI_Comm comm, Receive receive)
         listen(w);
 }
 
-void Wire::listen(size_t window)
+void MpiWire::listen(size_t window)
 {
     arrived_[window].there = false;
     check(PMPI_Irecv(&buffers_[window * most], int(most), MPI_BYTE, MPI_ANY_SOURCE, tag_letter, comm_,
@@ -45,13 +43,13 @@ void Wire::listen(size_t window)
           "MPI_Irecv");
 }
 
-void Wire::add(MPI_Request request, std::string letter, Done done)
+void MpiWire::add(MPI_Request request, std::string letter, Done done)
 {
     requests_.push_back(request);
     slots_.push_back({std::move(letter), std::move(done)});
 }
 
-void Wire::post(int to, std::string letter)
+void MpiWire::post(int to, std::string letter)
 {
     MPI_Request request;
     // The bytes must stay where they are, also those of a short string.
@@ -63,7 +61,7 @@ void Wire::post(int to, std::string letter)
     sent_++;
 }
 
-void Wire::send(int to, int tag, const void* data, size_t bytes, Done done)
+void MpiWire::send(int to, int tag, const void* data, size_t bytes, Done done)
 {
     MPI_Request request;
     check(PMPI_Isend_c(data, MPI_Count(bytes), MPI_BYTE, to, tag, comm_, &request), "MPI_Isend_c");
@@ -75,7 +73,7 @@ void Wire::send(int to, int tag, const void* data, size_t bytes, Done done)
     sent_++;
 }
 
-void Wire::receive(int from, int tag, void* data, size_t bytes, Done done)
+void MpiWire::receive(int from, int tag, void* data, size_t bytes, Done done)
 {
     MPI_Request request;
     check(PMPI_Irecv_c(data, MPI_Count(bytes), MPI_BYTE, from, tag, comm_, &request), "MPI_Irecv_c");
@@ -87,7 +85,7 @@ void Wire::receive(int from, int tag, void* data, size_t bytes, Done done)
     });
 }
 
-bool Wire::go_on(bool blocking)
+bool MpiWire::go_on(bool blocking)
 {
     const int count = int(requests_.size());
     int done = 0;
@@ -137,8 +135,10 @@ bool Wire::go_on(bool blocking)
     return true;
 }
 
-void Wire::close()
+void MpiWire::close()
 {
+    if (requests_.empty())
+        return; // it was closed at MPI_Finalize
     for (size_t w = 0; w < windows; w++) {
         check(PMPI_Cancel(&requests_[w]), "MPI_Cancel");
         check(PMPI_Wait(&requests_[w], MPI_STATUS_IGNORE), "MPI_Wait");
