@@ -16,7 +16,7 @@ OPTIONS = ("-O2", "-O3", "-O3 -mavx", "-O3 -march=native", "-O3 -falign-loops=32
 ADDRESSES, STEP = 16, 16    # bytes
 SLOW = 1.05                 # of the least that plain code takes anywhere
 # What makes loops faster and can be left out, for each plugin, and where it does; how the plugin's arguments begin.
-PARTS = {"gcc": ("ws_gcc", {"align": "-O3", "alone": "-O2", "plain": "-O3"}), "clang": ("ws", {"plain": "-O3", "captures": "-O3"})}
+PARTS = {"gcc": ("ws_gcc", {"align": "-O3", "alone": "-O2", "plain": "-O3"}), "clang": ("ws", {"plain": "-O3", "captures": "-O2"})}
 
 
 def ran(command):
