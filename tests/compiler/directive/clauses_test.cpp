@@ -2,7 +2,7 @@
 //
 // The grammar of `#pragma ws` (compiler-plugin/clauses), without any compiler.
 #include "directive.h"
-#include "mpi.h"
+#include "mpi_calls.h"
 #include "name.h"
 #include "openmp.h"
 
