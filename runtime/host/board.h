@@ -11,7 +11,6 @@
 #include "base/atomics.h"
 
 #include <cstddef>
-#include <mpi.h>
 #include <vector>
 
 namespace ws::host {
@@ -61,8 +60,6 @@ public:
     int rank() const { return rank_; }
     int world_rank(int member) const { return has_rank(member) ? world_[size_t(member)] : -1; }
     bool has_rank(int rank) const { return unsigned(rank) < world_.size(); }
-    // A source that MPI_Recv may be given.
-    bool has(int source) const { return has_rank(source) || source == MPI_ANY_SOURCE || source == MPI_PROC_NULL; }
     const std::vector<int>& world_ranks() const { return world_; }
 
     // Of the members on this node: how many, and the one that takes the row.

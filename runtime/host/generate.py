@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """generate.py wrappers TABLE: reads the preprocessed mpi.h of an MPI library on stdin and prints wrappers.cpp, a function for each call of it.
 host.h says what they do, calls.txt how a rank waits in each.
+generate.py map LIBWS_MAP: libws's version script, with the wrappers.
+generate.py names SOURCE: the functions that libmpich forwards to libws, as a linker script that gives libws their names.
 generate.py calls TABLE: prints the table, a call and its ways a line, for the documentation and tests."""
 import re
 import sys
@@ -214,6 +216,15 @@ EXPORTED {call.result} {name}({declared})
 
 
 def main():
+    if sys.argv[1] == 'map':
+        with open(sys.argv[2]) as f:
+            print(f.read().replace('global: ws_*;', 'global: ws_*; MPI_*; PMPI_*; MPIX_*; PMPIX_*; XMPI_*; mpix_*; xmpi_*;', 1), end='')
+        return
+    if sys.argv[1] == 'names':
+        with open(sys.argv[2]) as f:
+            for name in re.findall(r'^MPIX_(?:IN_LIBWS|FORTRAN)\((\w+),', f.read(), re.MULTILINE):
+                print(f'{name} = ws_{name};')
+        return
     table = read_table(sys.argv[2])
     if sys.argv[1] == 'calls':
         for name, ways in table.items():

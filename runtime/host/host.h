@@ -196,10 +196,16 @@ template <class Call> int collective(Group* group, Depends depends, int root, Si
     return error;
 }
 
+// A receive that is right: MPI_Iprobe would raise the error, and then the call again.
+inline bool can_probe(const Group* group, int source, int tag)
+{
+    return group && (group->has_rank(source) || source == MPI_ANY_SOURCE || source == MPI_PROC_NULL) &&
+           (tag >= 0 || tag == MPI_ANY_TAG);
+}
+
 template <class Call> int receive(const Group* group, int source, int tag, MPI_Comm comm, Site site, Call call)
 {
-    // Only calls that are right: MPI_Iprobe would raise the error, and then the call again.
-    if (site.waits() && group && group->has(source) && (tag >= 0 || tag == MPI_ANY_TAG)) {
+    if (site.waits() && can_probe(group, source, tag)) {
         MPI_Status status;
         int flag = 0;
         wait_until([&] {
@@ -249,7 +255,7 @@ template <class Post, class Receive, class Call>
 int exchange(const Group* group, int dest, int source, int tag, MPI_Comm comm, Site site, Post post, Receive get, Call call)
 {
     int error;
-    if (site.waits() && group && group->has(source) && (tag >= 0 || tag == MPI_ANY_TAG)) {
+    if (site.waits() && can_probe(group, source, tag)) {
         MPI_Request request;
         error = post(&request);
         if (error != MPI_SUCCESS)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "policy/tasks/pool.h"
 
+#include "policy/tasks/bytes.h"
+
 #include "observe/board.h"
 
 #include <cerrno>
@@ -380,12 +382,12 @@ void Pool::combine_all()
     for (int step = 1; step < ranks_; step *= 2) {
         if (me_ & step) {
             gather();
-            PMPI_Send_c(all.data(), MPI_Count(bytes), MPI_BYTE, me_ - step, 0, comm_);
+            send_bytes(all.data(), bytes, me_ - step, 0, comm_);
             break;
         }
         if (me_ + step >= ranks_)
             continue;
-        PMPI_Recv_c(&all[0], MPI_Count(bytes), MPI_BYTE, me_ + step, 0, comm_, MPI_STATUS_IGNORE);
+        receive_bytes(&all[0], bytes, me_ + step, 0, comm_);
         const char* other = all.data();
         for (Kind& k : kinds_)
             if (k.c.combine) {
@@ -395,7 +397,7 @@ void Pool::combine_all()
     }
     if (me_ == 0)
         gather();
-    PMPI_Bcast_c(&all[0], MPI_Count(bytes), MPI_BYTE, 0, comm_);
+    bcast_bytes(&all[0], bytes, 0, comm_);
     const char* from = all.data();
     for (Kind& k : kinds_)
         if (k.c.combine) {

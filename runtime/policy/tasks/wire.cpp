@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "policy/tasks/wire.h"
 
+#include "policy/tasks/bytes.h"
+
 #include "mpi/end_job.h"
 
 #include <cstdio>
@@ -66,7 +68,7 @@ void Wire::post(int to, std::string letter)
 void Wire::send(int to, int tag, const void* data, size_t bytes, Done done)
 {
     MPI_Request request;
-    check(PMPI_Isend_c(data, MPI_Count(bytes), MPI_BYTE, to, tag, comm_, &request), "MPI_Isend_c");
+    check(isend_bytes(data, bytes, to, tag, comm_, &request), "MPI_Isend_c");
     base::store_relaxed(data_, data_ + 1);
     add(request, {}, [this, done = std::move(done)] {
         base::store_relaxed(data_, data_ - 1);
@@ -78,7 +80,7 @@ void Wire::send(int to, int tag, const void* data, size_t bytes, Done done)
 void Wire::receive(int from, int tag, void* data, size_t bytes, Done done)
 {
     MPI_Request request;
-    check(PMPI_Irecv_c(data, MPI_Count(bytes), MPI_BYTE, from, tag, comm_, &request), "MPI_Irecv_c");
+    check(irecv_bytes(data, bytes, from, tag, comm_, &request), "MPI_Irecv_c");
     base::store_relaxed(data_, data_ + 1);
     add(request, {}, [this, done = std::move(done)] {
         base::store_relaxed(data_, data_ - 1);
