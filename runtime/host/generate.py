@@ -115,19 +115,18 @@ def body(call, ways, calls):
     real = f'real_{call.name}({call.arguments()})'
     lines, after = [], []
     comm, win, file = call.first('MPI_Comm'), call.first('MPI_Win'), call.first('MPI_File')
-    group_at = f'ws::host::group_of({comm or win or file})'
-    made = call.first('MPI_Comm', True) or call.first('MPI_Win', True) or call.first('MPI_File', True)
-    is_file_or_window = not call.first('MPI_Comm', True)
+    group_at = f'ws::host::group_of_comm({comm})' if comm else f'ws::host::group_of_win({win})' if win else f'ws::host::group_of_file({file})'
+    kind = next((k for k in ('comm', 'win', 'file') if call.first('MPI_' + k.capitalize(), True)), '')
+    made = call.first('MPI_' + kind.capitalize(), True)
     site = f'ws::host::Site("{call.name}", place)'
     kinds = [way for way, _ in ways]
     main = f'{call.result} error = {real};'
     for way, argument in ways:
         if way == 'makes':
-            parent = comm if is_file_or_window else None
-            after.append(f'if (error == MPI_SUCCESS) ws::host::made({parent or f"*{made}"}, *{made});')
+            parent = '' if kind == 'comm' else f'{comm}, '
+            after.append(f'if (error == MPI_SUCCESS) ws::host::made_{kind}({parent}*{made});')
         elif way == 'frees':
-            pointed = f'ws::host::group_of(*{made})'
-            lines.append(f'ws::host::Group *const group = {pointed};')
+            lines.append(f'ws::host::Group *const group = ws::host::group_of_{kind}(*{made});')
             after.append('if (error == MPI_SUCCESS) ws::host::forget(group);')
             group_at = 'group'
         elif way == 'rings' and argument:

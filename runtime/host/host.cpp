@@ -210,13 +210,13 @@ template <class Handle> void made_on(MPI_Comm comm, Handle handle, Kind kind)
 
 } // namespace
 
-Group* group_of(MPI_Comm comm) { return table.find(key_of(comm, Kind::communicator)); }
-Group* group_of(MPI_Win win) { return table.find(key_of(win, Kind::window)); }
-Group* group_of(MPI_File file) { return table.find(key_of(file, Kind::file)); }
+Group* group_of_comm(MPI_Comm comm) { return table.find(key_of(comm, Kind::communicator)); }
+Group* group_of_win(MPI_Win win) { return table.find(key_of(win, Kind::window)); }
+Group* group_of_file(MPI_File file) { return table.find(key_of(file, Kind::file)); }
 
-void made(MPI_Comm, MPI_Comm comm) { made_on(comm, comm, Kind::communicator); }
-void made(MPI_Comm parent, MPI_Win win) { made_on(parent, win, Kind::window); }
-void made(MPI_Comm parent, MPI_File file) { made_on(parent, file, Kind::file); }
+void made_comm(MPI_Comm comm) { made_on(comm, comm, Kind::communicator); }
+void made_win(MPI_Comm parent, MPI_Win win) { made_on(parent, win, Kind::window); }
+void made_file(MPI_Comm parent, MPI_File file) { made_on(parent, file, Kind::file); }
 
 void forget(Group* group)
 {
@@ -384,12 +384,12 @@ void initialized()
     }
     active = steals && (hooks.blocked || hooks.called);
     if (active)
-        made(MPI_COMM_NULL, MPI_COMM_WORLD);
+        made_comm(MPI_COMM_WORLD);
 }
 
 void finalizing()
 {
-    if (Group* const world = active ? group_of(MPI_COMM_WORLD) : nullptr; world && world->has_board()) {
+    if (Group* const world = active ? group_of_comm(MPI_COMM_WORLD) : nullptr; world && world->has_board()) {
         const uint64_t turn = world->arrive();
         world->ring_members(hooks.ring);
         wait_until([&] { return world->has_arrived(turn, Group::all); });

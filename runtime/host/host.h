@@ -322,12 +322,13 @@ template <class Poll, class Call> int poll_instead(Site site, Poll poll, Call ca
 }
 
 // Communicators, windows and files that the program makes and frees.
-void made(MPI_Comm parent, MPI_Comm comm);
-void made(MPI_Comm parent, MPI_Win win);
-void made(MPI_Comm parent, MPI_File file);
-Group* group_of(MPI_Comm comm);
-Group* group_of(MPI_Win win);
-Group* group_of(MPI_File file);
+void made_comm(MPI_Comm comm);
+void made_win(MPI_Comm parent, MPI_Win win);
+void made_file(MPI_Comm parent, MPI_File file);
+// Null: it is not known, or has more members than one can keep.
+Group* group_of_comm(MPI_Comm comm);
+Group* group_of_win(MPI_Win win);
+Group* group_of_file(MPI_File file);
 void forget(Group* group);
 
 // What the wrappers of MPI_Init and MPI_Finalize do besides.
