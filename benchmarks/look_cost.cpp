@@ -93,8 +93,8 @@ int main(int argc, char** argv)
                      found, int(target.rank), ranks - 1);
         return 1;
     }
-    std::printf(json ? "{\"program\": \"look_cost\", \"ranks\": %u, \"look_ns\": %.2f}\n"
-                     : "a look over %u ranks: %.1f ns\n",
-                ranks, ns);
+    std::printf(json ? "{\"program\": \"look_cost\", \"ranks\": %u, \"look_ns\": %.2f, \"window_kib_per_rank\": %.1f}\n"
+                     : "a look over %u ranks: %.1f ns; window: %.1f KiB per rank\n",
+                ranks, ns, double(bytes) / 1024 / ranks);
     return 0;
 }

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-DOWNLOAD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'tools', 'debian-source')
+DOWNLOAD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'tools/dev/debian-source')
 CACHE = os.path.join(os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache'), 'workshare')
 
 
@@ -30,7 +30,7 @@ def part(text):
 
 
 def source(command, folder):
-    """Upstream's tarball in a source package of Debian, which the command, tools/debian-source or one that calls it, downloads to `folder`."""
+    """Upstream's tarball in a source package of Debian, which the command, tools/dev/debian-source or one that calls it, downloads to `folder`."""
     done = said([*command, folder])
     found = [path for path in glob.glob(os.path.join(folder, '*.orig.tar.*')) if not path.endswith('.asc')]
     if not found:

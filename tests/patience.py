@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../tools'))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../tools/dev'))
 import disturbance  # noqa: E402
 
 TRIES = 8       # disturbed ones

@@ -96,6 +96,6 @@ patience.unjudged.append('it: not judged')
 job.expect(job.Result('a job', 0, '', '', 0, {}), 'right', True)
 job.finish()
 '''
-done = subprocess.run([sys.executable, '-c', SCRIPT], cwd=os.path.join(os.path.dirname(os.path.abspath(__file__)), 'mpi'), capture_output=True, text=True)
+done = subprocess.run([sys.executable, '-c', SCRIPT], cwd=os.path.join(os.path.dirname(os.path.abspath(__file__)), 'job/mpi'), capture_output=True, text=True)
 check((done.returncode, done.stdout.splitlines()[-1:]) == (77, ['it: not judged']), f'{done}')
 finish()

@@ -2,7 +2,7 @@
 //
 // The atomic operations of the window, each with its memory order in its name, so that none can be defaulted and
 // every one can be searched for. Production uses libatomic_ops; tests pass another class with the same members to
-// drive the protocol step by step (see tests/loop).
+// drive the protocol step by step (see tests/unit/loop).
 #pragma once
 
 #ifdef __SANITIZE_THREAD__

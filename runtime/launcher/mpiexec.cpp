@@ -9,6 +9,7 @@
 #include "launcher/table.h"
 #include "base/mapping.h"
 #include "base/open_file.h"
+#include "base/openmp_waits.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -459,8 +460,8 @@ void Launcher::check_together(const Option& o) const
 void Launcher::forget_outer_job()
 {
     if (std::getenv("WS_CALMED"))
-        for (const char* said : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"})
-            unsetenv(said);
+        for (const ws::base::OpenMPWait& wait : ws::base::openmp_waits)
+            unsetenv(wait.variable);
     // libws-early.so, loaded into this program as well, may have said how many virtual threads there are.
     const char *own = std::getenv("WS_OPENMP_OWN"), *why = std::getenv("WS_OPENMP_WHY"),
                *threads = std::getenv("OMP_NUM_THREADS");
@@ -505,12 +506,11 @@ void Launcher::forget_outer_job()
 // region takes longer than a short region: "active" makes that 1000 spins, some 20 us; what is said beside it holds.
 void Launcher::calm_openmp()
 {
-    for (const char* said : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"})
-        if (std::getenv(said) || genv(said))
+    for (const ws::base::OpenMPWait& wait : ws::base::openmp_waits)
+        if (std::getenv(wait.variable) || genv(wait.variable))
             return;
-    setenv("OMP_WAIT_POLICY", "active", 1);
-    setenv("GOMP_SPINCOUNT", "10000", 1);
-    setenv("KMP_BLOCKTIME", "1", 1);
+    for (const ws::base::OpenMPWait& wait : ws::base::openmp_waits)
+        setenv(wait.variable, wait.value, 1);
     setenv("WS_CALMED", "1", 1); // for children of ranks, which are to have none of them (mpi/children.cpp)
 }
 

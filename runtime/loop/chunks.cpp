@@ -4,7 +4,6 @@
 #include "loop/open_region.h"
 
 #include "loop/left.h"
-#include "loop/serial_pass.h"
 #include "observe/recorder.h"
 
 #include <algorithm>
@@ -85,14 +84,14 @@ bool claim_next(Participant& p, long* lo, long* hi)
     const unsigned participants = p.host->participants;
     chaos.delay();
     if (WS_UNLIKELY(p.host->share_all) && p.mode == Mode::shared)
-        leave_to_helpers(r);
+        p.host->checks->leave_to_helpers(r);
     const Descriptor::By by = p.mode == Mode::guest ? Descriptor::guest : Descriptor::owner;
     Claim result = r.descriptor->claim(
         [&](uint64_t remaining, unsigned joiners) {
             p.crowded = joiners != 0;
             return chaos ? 1 + chaos.random(remaining)
                    : WS_UNLIKELY(r.random_sizes)
-                       ? random_size(remaining)
+                       ? p.host->checks->random_size(remaining)
                    : is_tail(p, remaining, joiners)
                        ? remaining
                    : r.two_ends && by == Descriptor::guest
@@ -105,7 +104,7 @@ bool claim_next(Participant& p, long* lo, long* hi)
     if (WS_UNLIKELY(c.hi > r.units))
         beyond_the_end(r.site);
     if (WS_UNLIKELY(p.host->check))
-        before_chunk(r);
+        p.host->checks->before_chunk(r);
     p.took_last = c.hi == r.units && !r.two_ends;
     p.pace.start_chunk(c.size(), 2 * c.lo >= r.units, p.crowded);
     count_units(p, c.size());
@@ -184,7 +183,7 @@ bool guest_next(Participant& p, long* lo, long* hi)
         p.took_last = p.claimed.hi == r.units && !r.two_ends;
         count_units(p, p.claimed.size());
         if (WS_UNLIKELY(p.host->check))
-            before_chunk(r);
+            p.host->checks->before_chunk(r);
         return hand_out(p, r, p.claimed, lo, hi);
     }
     keep_pace(p);
@@ -218,7 +217,7 @@ bool next_slow(Participant& p, long* lo, long* hi)
     case Mode::guest:
         return guest_next(p, lo, hi);
     case Mode::dealt:
-        return dealt_next(p, lo, hi);
+        return p.host->checks->dealt_next(p, lo, hi);
     case Mode::team:
         return team_next(p, lo, hi);
     default:

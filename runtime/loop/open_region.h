@@ -5,7 +5,7 @@
 #pragma once
 
 #include "loop/chaos.h"
-#include "loop/check.h"
+#include "loop/checks.h"
 #include "loop/left.h"
 #include "loop/participant.h"
 #include "loop/thread_state.h"

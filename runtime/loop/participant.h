@@ -6,7 +6,7 @@
 // A region with no thief, known to be short: open_whole + next twice + the end test; no atomic operation.
 #pragma once
 
-#include "loop/check.h"
+#include "loop/checks.h"
 #include "loop/region.h"
 #include "loop/site.h"
 #include "base/os.h"
@@ -22,7 +22,7 @@ enum class Mode : uint8_t {
     alone,   // owner, region not published
     shared,  // owner, region published
     guest,   // guest of a published region
-    dealt,   // a participant of several that one thread plays: see serial_pass.h
+    dealt,   // a participant of several that one thread plays: see check/serial_pass.h
     team,    // thread of a team that shares a region out among itself
 };
 
@@ -159,7 +159,7 @@ inline bool is_empty(const Participant& p, ws_site* site, uint64_t iterations)
         return false;
     observe::bump(row_of(site).whole_regions);
     if (WS_UNLIKELY(p.host->check))
-        note_short(site, 0);
+        p.host->checks->note_short(site, 0);
     return true;
 }
 

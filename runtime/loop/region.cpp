@@ -323,7 +323,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     r.two_ends = two_ends;
     r.cost_before = 0;
     r.alone_first = 0;
-    const bool for_test = WS_UNLIKELY(p.host->share_all) && open_for_test(r, own);
+    const bool for_test = WS_UNLIKELY(p.host->share_all) && p.host->checks->open(r, own);
 
     // Where guests did little the last time, whoever comes will most likely come at the end: until then few chunks will
     // do.
@@ -423,7 +423,7 @@ uint64_t close_published(Participant& p)
                                r.was_alone};
     const uint64_t now = ticks();
     if (WS_UNLIKELY(h.check))
-        note_published(r, stolen);
+        h.checks->note_published(r, stolen);
     if (waited) {
         add(row_of(r.site).close_wait_ticks, waited);
         if (is_home(p))
@@ -546,7 +546,7 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
     if (p.host->row)
         add(p.host->board->process.runs_plain, 1);
     if (WS_UNLIKELY(p.host->check))
-        note_plain(site);
+        p.host->checks->note_plain(site);
     run_here(p, fn, data, start, end, site);
 }
 
@@ -556,7 +556,7 @@ void run_unshared(Participant& p, void (*fn)(void*), void* data, long start, lon
     check_site(site, chunk, steal_chunk);
     observe::bump(row_of(site).whole_regions);
     if (WS_UNLIKELY(p.host->check))
-        note_refused(site);
+        p.host->checks->note_refused(site);
     run_here(p, fn, data, start, end, site);
 }
 

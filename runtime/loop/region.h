@@ -31,6 +31,8 @@ struct RuntimeSchedule {
     long chunk = 0; // 0: none given
 };
 
+class Checks; // checks.h
+
 // What the loops of a rank ask of who lends its core and takes others' (lend/rank.h).
 class Lending {
 public:
@@ -61,7 +63,8 @@ struct alignas(64) LoopHost {
     unsigned participants = 1;   // cores of the node: who can take part in a region
     bool has_workers = false;
     bool any_thread = false;     // any thread may own regions, not only the one that called MPI_Init
-    // To test loops and the runtime itself (loop/check.h):
+    // To test loops and the runtime itself:
+    Checks* checks = nullptr;    // there if any of the following is set
     bool share_all = false;      // every region of more than one unit is published, also unasked
     bool steal_all = false;      // and owners leave every chunk to thieves
     bool check = false;          // or take another order at each execution,

@@ -152,7 +152,7 @@ double remember_helped(ws_site* site, double ticks, Crowding crowding, bool dist
 // guessed before, what was said too much is taken off what regions win now: nobody can take it off the lags of ranks
 // that have waited since. So are regions that guests made longer.
 double truly_won(ws_site* site, double computed, double overlap, double wall, double slowdown);
-// What it is in programs in which it is known: 1.01 to 1.09 (tools/bench --only programs, beside -workshare-victim
+// What it is in programs in which it is known: 1.01 to 1.09 (tools/dev/bench --only programs, beside -workshare-victim
 // none).
 constexpr double usual_slowdown = 1.03;
 

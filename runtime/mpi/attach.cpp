@@ -4,6 +4,7 @@
 // the end.
 #include "abi/critical.h"
 #include "base/times.h"
+#include "check/check.h"
 #include "openmp/library/regions.h"
 #include "lend/rank.h"
 #include "lend/victims.h"
@@ -103,6 +104,8 @@ void start_stealing(Job& job)
     host.share_all = o.chaos || o.steal_all || o.check;
     host.steal_all = o.steal_all;
     host.check = o.check != 0;
+    if (host.share_all)
+        host.checks = &check::checks();
     // ranks begin differently, so that loops that run once are tried in several
     host.first_order = o.check - 1 + uint64_t(job.rank);
     host.schedule = {ws_schedule(o.schedule.kind), o.schedule.chunk};
@@ -160,8 +163,17 @@ void attach_policies(Job& job)
 }
 
 // While libws itself uses MPI, before and after stealing: ranks that share cores must not spin while others could
-// compute.
-void yield(unsigned) { sched_yield(); }
+// compute. If many share one core, a rank that yields is back after a few microseconds, and each time costs a switch:
+// after some yields it naps.
+void yield(unsigned polls)
+{
+    constexpr unsigned yields = 50, nap_us = 300;
+    static const bool many = attached->size > 2 * sysconf(_SC_NPROCESSORS_ONLN);
+    if (many && polls > yields)
+        usleep(nap_us);
+    else
+        sched_yield();
+}
 
 // MPI_Finalize: first one more blocking call, in which ranks steal; then everything is taken down in an order that
 // matters.
@@ -297,10 +309,10 @@ void set_hooks(Job& job, MPIR_Workshare_hooks& hooks)
 
 int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
 {
-    if (version == MPIR_WORKSHARE_VERSION && (what & MPIR_WORKSHARE_STEAL))
-        hooks->blocked = yield;
     PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &job.size);
+    if (version == MPIR_WORKSHARE_VERSION && (what & MPIR_WORKSHARE_STEAL))
+        hooks->blocked = yield;
     if (version != MPIR_WORKSHARE_VERSION) {
         if (job.rank == 0)
             std::fprintf(stderr, "workshare: libmpich speaks version %d, libws %d; running without stealing\n", version,

@@ -2,7 +2,7 @@
 //
 // The result of a run under WS_CHECK, by loop: which were exercised and how, and which were not and why.
 #include "openmp/library/regions.h"
-#include "loop/check.h"
+#include "check/check.h"
 #include "mpi/job.h"
 #include "observe/format.h"
 #include "observe/report.h"
@@ -15,8 +15,8 @@
 
 namespace ws::mpi {
 
-using loop::CheckedLoop;
-using loop::check_orders;
+using check::CheckedLoop;
+using check::check_orders;
 using observe::format;
 
 namespace {
@@ -31,7 +31,7 @@ struct Sent {
 std::vector<Sent> own_loops()
 {
     std::vector<Sent> sent;
-    for (const CheckedLoop& l : loop::checked_loops()) {
+    for (const CheckedLoop& l : check::checked_loops()) {
         Sent s = {{},
                   {l.runs, l.empty, l.single, l.plain, l.refused, l.one_chunk, l.nobody, l.shared, l.iterations,
                    l.helped, l.compared, l.differ, l.uncompared},
@@ -140,7 +140,7 @@ std::string text_of(const std::vector<CheckedLoop>& loops)
         const char* gap = " ";
         for (unsigned i = 0; i < check_orders; i++)
             if (l.orders[i]) {
-                text += format("%s%s %.0f", gap, loop::order_name(i), double(l.orders[i]));
+                text += format("%s%s %.0f", gap, check::order_name(i), double(l.orders[i]));
                 gap = ", ";
             }
         text += comparison_of(l);
@@ -170,7 +170,7 @@ std::string text_of(const std::vector<CheckedLoop>& loops)
 // A function that exit() runs may call exit() itself: then the rest is still done, and the status is the new one.
 void fail_instead(int status, void*)
 {
-    if (status == 0 && loop::results_differ())
+    if (status == 0 && check::results_differ())
         std::exit(1);
 }
 

@@ -13,6 +13,7 @@
 #include "options/options.h"
 #include "base/cpus.h"
 #include "base/environment.h"
+#include "base/openmp_waits.h"
 
 #include <alloca.h>
 #include <cerrno>
@@ -35,8 +36,6 @@ using openmp::Next;
 namespace {
 
 constexpr char threads_variable[] = "OMP_NUM_THREADS=", folders_variable[] = "LD_LIBRARY_PATH=";
-// What mpirun sets for idle threads, if WS_CALMED says that it has (calm_openmp() in launcher/mpiexec.cpp).
-constexpr const char* calming[] = {"OMP_WAIT_POLICY=active", "GOMP_SPINCOUNT=10000", "KMP_BLOCKTIME=1"};
 
 bool is_rank; // written once, before there are children
 bool calmed;
@@ -137,12 +136,15 @@ bool is_option(const char* entry)
     return false;
 }
 
-bool is_calming(const char* entry)
+// Returns the variable that `entry` sets as mpirun has set it for idle threads, or null.
+const char* calmed_by(const char* entry)
 {
-    for (const char* one : calming)
-        if (std::strcmp(one, entry) == 0)
-            return true;
-    return false;
+    for (const base::OpenMPWait& wait : base::openmp_waits) {
+        const size_t length = std::strlen(wait.variable);
+        if (begins_with(entry, wait.variable) && entry[length] == '=' && !std::strcmp(entry + length + 1, wait.value))
+            return wait.variable;
+    }
+    return nullptr;
 }
 
 // In the process's own environment the entry itself is looked at: the program may have set the same number. In another
@@ -174,7 +176,7 @@ char** without_ours(char* const* given, char** to, char* text)
     const bool copied = given != environ;
     char** end = to;
     for (char* const* e = given; e && *e; e++) {
-        if (is_option(*e) || (calmed && is_calming(*e)))
+        if (is_option(*e) || (calmed && calmed_by(*e)))
             continue;
         if (is_told(*e, copied)) {
             if (*own_threads)
@@ -268,11 +270,9 @@ char* for_shell(const char* command)
         all.append(threads_variable).append("'").append(own).append("'; ");
     else if (told)
         all.append("unset OMP_NUM_THREADS; ");
-    for (const char* one : calming) {
-        const char* const entry = calmed ? entry_of(environ, one) : nullptr;
-        if (entry && is_calming(entry))
-            all.append("unset ").append(one, std::strcspn(one, "=")).append("; ");
-    }
+    for (char** entry = environ; calmed && entry && *entry; entry++)
+        if (const char* const variable = calmed_by(*entry))
+            all.append("unset ").append(variable).append("; ");
     return strdup(all.append(command).c_str());
 }
 

@@ -3,7 +3,7 @@
 // Every counter, once. Of these lists are made: the board's fields (board.h), the report's figures and their JSON and
 // CSV (report.h, figures.cpp), the variables of MPI_T (mpi/mpi_t.cpp) and what ws-top reads and prints as JSON
 // (tools/top). docs/report.schema.json, docs/top.schema.json and docs/mpi_t.md are compared with them by
-// tests/observe/counters_test.cpp.
+// tests/unit/observe/counters_test.cpp.
 //
 // A row is in the list of what it belongs to, a rank, a loop, an MPI call or a phase, as
 //

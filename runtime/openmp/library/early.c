@@ -287,6 +287,8 @@ static void undo_last(const char *mode, const char *own, int was_left_alone)
 __attribute__((constructor)) static void decide(int argc, char **argv, char **envp)
 {
     static char own_text[64], why_text[300], threads_text[64], no_text[32];
+    /* Writable, as entries of the environment are: bash writes to them for a moment. */
+    static char no_threads[] = "OMP_NUM_THREADS=", no_room[] = "WS_OPENMP_ROOM=";
     (void) argc;
     (void) argv;
     environment = envp;
@@ -295,7 +297,7 @@ __attribute__((constructor)) static void decide(int argc, char **argv, char **en
         return;
     char **room = place_of("WS_OPENMP_ROOM");
     if (room && !place_of("OMP_NUM_THREADS")) /* the program before this one in a chain was to have none */
-        *room = (char *) "OMP_NUM_THREADS=";
+        *room = no_threads;
     const char *own = value_of("WS_OPENMP_OWN");
     if (own && strcmp(own, "?") != 0) /* it is the next program of a chain */
         undo_last(mode, own, value_of("WS_OPENMP_WHY") != NULL);
@@ -308,7 +310,7 @@ __attribute__((constructor)) static void decide(int argc, char **argv, char **en
     if (why) {
         set("WS_OPENMP_WHY", why, why_text, sizeof why_text);
         if (!own && (room = place_of("OMP_NUM_THREADS")))
-            *room = (char *) "WS_OPENMP_ROOM=";
+            *room = no_room;
         return;
     }
     char number[16];

@@ -24,7 +24,7 @@
 // takes five letters in a row when all have become idle.
 //
 // Ranks with new kinds hold until all have reported, and the root has seen that all have the same. Others need not
-// wait: what they run all know. tests/model/ending.pml is checked for the end, with mistakes. No MPI here.
+// wait: what they run all know. tests/unit/model/ending.pml is checked for the end, with mistakes. No MPI here.
 #pragma once
 
 #include <algorithm>

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /* Raised whenever the struct below changes; MPICH passes it, libws refuses another one. */
-#define MPIR_WORKSHARE_VERSION 8
+#define MPIR_WORKSHARE_VERSION 9
 
 /* A wait counts as blocked after this many polls without progress: a short wait (ping-pong) never leaves MPICH. In a
  * ping-pong over shared memory a rank polls 70 to 80 times for each message, for about 4 ns each time. Where a poll
@@ -73,7 +73,7 @@ typedef struct MPIR_Workshare_hooks {
     const volatile unsigned *senders_waiting;
     /* The calling thread enters (1) or leaves (0) the MPI function `name`, and is in no other one. The same name has the same
      * address in each call. Not told of the MPI_Init that filled in this hook, and only the begin of MPI_Finalize. Maybe under
-     * MPICH's lock: brief, and calls MPI only at the begin and by `without_lock`. NULL unless somebody wants it. */
+     * MPICH's lock: brief, and calls no MPI. NULL unless somebody wants it. */
     void (*called) (const char *name, int enter);
     /* The program called MPI_Pcontrol(level, ...). */
     void (*pcontrol) (int level);
@@ -95,9 +95,6 @@ typedef struct MPIR_Workshare_hooks {
     /* With `several`, any thread may call MPI from here on, whatever level was given, as with MPI_THREAD_MULTIPLE; with 0
      * the level given holds again. Call while no thread of the process is inside MPI. */
     void (*let_threads_in) (int several);
-    /* Calls `what` without MPICH's lock, which is taken again after it. Only from `called`, at the begin of a function: nothing
-     * has been done under the lock yet. `what` may call MPI as `blocked` may. */
-    void (*without_lock) (void (*what) (void));
     /* The MPI function that the calling thread is in ("MPI_Allreduce"): the one that the program called, not one that MPICH
      * uses for it. NULL outside of MPI. The same name has the same address in each call. */
     const char *(*call_name) (void);

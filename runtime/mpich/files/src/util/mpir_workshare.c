@@ -34,14 +34,30 @@ static void *open_libws(void)
     return dlopen(LIBWS, RTLD_NOW | RTLD_GLOBAL);
 }
 
-/* As the environment says when MPI begins: libws then takes its variables out of there, so that children do not inherit
- * them. */
+/* Returns whether `word` is the first item of a list with commas. */
+static int begins_with(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    list += strspn(list, " \t");
+    if (strncmp(list, word, length))
+        return 0;
+    list += length;
+    list += strspn(list, " \t");
+    return *list == ',' || !*list;
+}
+
+/* Says what the environment said when MPI began: libws takes its variables out later, so that children do not inherit
+ * them. A program that is linked with libws has WS_ENABLE from it; under another launcher, one that is not may have only
+ * the other spellings (runtime/options/spelling.h has all of them, and the same order). */
 static int is_enabled(void)
 {
     static int enabled = -1;
-    const char *enable = getenv("WS_ENABLE");
-    if (enabled < 0)
-        enabled = enable && !strcmp(enable, "1");
+    if (enabled < 0) {
+        const char *enable = getenv("WS_ENABLE"), *list = getenv("WORKSHARE");
+        if (!enable)
+            enable = getenv("WORKSHARE_ENABLE");
+        enabled = enable ? !strcmp(enable, "1") : list && begins_with(list, "on");
+    }
     return enabled;
 }
 
@@ -58,24 +74,6 @@ static void let_threads_in(int several)
     if (MPIR_ThreadInfo.thread_provided != MPI_THREAD_MULTIPLE)
         MPIR_ThreadInfo.isThreaded = several;
 #endif
-}
-
-/* The functions of MPI take the lock, if at all, just before they say that they begin; some never take it. */
-static void without_lock(void (*what) (void))
-{
-    int held = 0;
-#if defined(MPICH_IS_THREADED) && MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
-    if (MPIR_ThreadInfo.isThreaded) {
-        MPL_thread_id_t self, owner = MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX.owner;
-        MPL_thread_self(&self);
-        MPL_thread_same(&self, &owner, &held);
-    }
-#endif
-    if (held)
-        MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
-    what();
-    if (held)
-        MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
 }
 
 unsigned MPIR_Workshare_quick_polls;
@@ -482,7 +480,6 @@ int MPIR_Workshare_thread_level(int level)
         MPIR_Workshare.blocked = yield;
     MPIR_Workshare.thread_level_asked = level;
     MPIR_Workshare.let_threads_in = let_threads_in;
-    MPIR_Workshare.without_lock = without_lock;
     MPIR_Workshare.call_name = call_name;
     MPIR_Workshare.call_site = call_site;
     if (is_enabled() &&

@@ -1,0 +1,81 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The form of C and C++: no line longer than 120 characters, or 140 in tables and macros; no tabs, no blanks at the end of a line, SPDX
+first. tools/dev/format breaks lines. Not MPICH's own files, which follow its style, and programs whose lines hold the messages expected."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+FOLDERS = ['runtime', 'include', 'compiler-plugin', 'tools', 'benchmarks', 'tests']
+OTHERS = ['runtime/mpich', 'tests/compiler/directive/accept', 'tests/compiler/directive/openmp', 'tests/compiler/directive/reject', 'tests/compiler/directive/warn', 'tests/compiler/fortran']
+LONGEST, LONGEST_IN_TABLES = 120, 140
+
+
+def is_table(line):
+    """A row of a table, or a line of a macro."""
+    return line.endswith('\\') or re.match(r'\s*(\{|[A-Z_]{1,12}\(|#)', line)
+
+
+def problems(name, text):
+    lines = text.split('\n')
+    if not re.match(r'(//|/\*) SPDX-License-Identifier: MIT', lines[0]):
+        yield f'{name}:1: SPDX-License-Identifier comes first'
+    for number, line in enumerate(lines, 1):
+        longest = LONGEST_IN_TABLES if is_table(line) else LONGEST
+        if len(line) > longest:
+            yield f'{name}:{number}: {len(line)} characters, {longest} is the most (tools/dev/format breaks lines)'
+        if '\t' in line or line.rstrip() != line:
+            yield f'{name}:{number}: a tab, or blanks at the end'
+        if re.match(r'\s*\* \*/', line):
+            yield f'{name}:{number}: the end of a comment stands alone'
+
+
+def files():
+    for folder in FOLDERS:
+        for path, _, names in os.walk(os.path.join(ROOT, folder)):
+            where = os.path.relpath(path, ROOT)
+            if not any(where == other or where.startswith(other + '/') for other in OTHERS):
+                yield from (os.path.join(where, n) for n in sorted(names) 
+                           if n.endswith(('.c', '.cc', '.cpp', '.h', '.hpp', '.inc')) and not os.path.islink(os.path.join(path, n)))
+
+
+def check_format():
+    """tools/dev/format breaks a long line of C, and changes nothing if one of its files is of another language or not there."""
+    long = f'// {"word " * 30}\n'
+    with tempfile.TemporaryDirectory() as folder:
+        c, python = (os.path.join(folder, name) for name in ('a.c', 'a.py'))
+        for files_given, refused in ((c, python), python), ((c, c + 'c.c'), c + 'c.c'), ((c,), None):
+            for name in c, python:
+                with open(name, 'w') as f:
+                    f.write(long)
+            done = subprocess.run([os.path.join(ROOT, 'tools/dev/format'), *files_given], capture_output=True, text=True)
+            assert (done.returncode != 0) == (refused is not None) == (f'tools/dev/format: {refused}: ' in done.stderr), done
+            changed = [name for name in (c, python) if open(name).read() != long]
+            assert changed == ([] if refused else [c]), (files_given, changed)
+        # Of comments only paragraphs are filled, not the examples between them, and the end does not stand alone.
+        example = '/* Text:\n *\n *     int i;\n *     f("' + 'a' * 120 + '");\n *     int j;\n *\n'
+        with open(c, 'w') as f:
+            f.write(f'// SPDX-License-Identifier: MIT\n{example} * {"x " * 58}x */\n')
+        subprocess.run([os.path.join(ROOT, 'tools/dev/format'), c], check=True)
+        filled = open(c).read()
+        assert example in filled and not list(problems('c', filled.replace('a' * 120, ''))), filled
+
+
+def main():
+    # It sees each of these.
+    for text in 'int a;\n', f'// SPDX-License-Identifier: MIT\n{"a" * 121}\n', f'// SPDX-License-Identifier: MIT\n{{{"a" * 140}\n', \
+            '// SPDX-License-Identifier: MIT\n\tint a;\n', '// SPDX-License-Identifier: MIT\nint a; \n', \
+            '// SPDX-License-Identifier: MIT\n/* a\n * */\n':
+        assert len(list(problems('made up', text))) == 1, text
+    assert not list(problems('made up', f'// SPDX-License-Identifier: MIT\n{{{"a" * 139}\n'))
+    check_format()
+    found = [p for name in files() for p in problems(name, open(os.path.join(ROOT, name)).read())]
+    print('\n'.join(found) or 'all lines are as they should be')
+    return 1 if found else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""ws-top's text, JSON and exit statuses on made-up boards, right and wrong ones. Arguments: ws-top, made_up_job,
+the folder of the documentation."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+import schemas  # noqa: E402
+
+WS_TOP, MADE_UP, DOCS = sys.argv[1:4]
+failures = 0
+skips = [schemas.MISSING] if schemas.MISSING else []
+
+
+def expect(what, condition, *seen):
+    global failures
+    if not condition:
+        failures += 1
+        print('FAILED', what, *seen, sep='\n  ')
+
+
+def top(*args, prefix=(), limit=30):
+    done = subprocess.run([*prefix, WS_TOP, *map(str, args)], capture_output=True, text=True, timeout=limit)
+    for line in done.stdout.splitlines() if '--json' in args else []:
+        wrong = schemas.problems('top', json.loads(line))
+        expect(f'{args}: it does not fit its schema', not wrong, *wrong)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Job:
+    def __init__(self, *args):
+        self.args = args
+
+    def __enter__(self):
+        self.process = subprocess.Popen([MADE_UP, *map(str, self.args)], stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline() == 'ready\n'
+        return self.process
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def usage():
+    for args in (('--help',), ('--version',)):
+        code, out, err = top(*args)
+        expect(f'{args}', code == 0 and 'ws-top' in out + ('' if err else ''), code, out, err)
+    for args in (('--nonsense',), ('--interval', '0'), ('--interval', 'x'), ('--pid', '-3'), ('--count', 'x'),
+                 ('--job', 'xyz'), ('--interval', '0.01'), ('extra',)):
+        code, out, err = top(*args)
+        expect(f'{args} is refused', code == 2 and err and not out, code, out, err)
+    code, out, err = top()
+    expect('without a terminal it says what to use', code == 2 and '--once' in err and not out, code, out, err)
+    for how in ('--once', '--json'):
+        code, out, err = top(how, '--pid', 2 ** 22 - 1)
+        expect('no such process', code == 1 and 'there is no process' in err and err.count('\n') == 1, code, err)
+    code, out, err = top('--once', '--pid', os.getpid())
+    expect('a process of no job', code == 1 and 'no rank of a -workshare job' in err, code, err)
+    code, out, err = top('--once', '--job', '0123456789abcdef')
+    expect('no such job', code == 1 and 'has a name that begins with' in err, code, err)
+    with open('/dev/full', 'w') as full, Job(1, 60) as job:
+        done = subprocess.run([WS_TOP, '--json', '--pid', str(job.pid), '-i', '0.1'], stdout=full, stderr=subprocess.PIPE, text=True)
+        expect('a full disk', done.returncode == 1 and 'cannot write' in done.stderr, done)
+
+
+def running_job():
+    with Job(3, 20, 1, 6) as job:
+        before = time.time()
+        code, out, err = top('--json', '--pid', job.pid, '--count', 3, '--interval', 0.2)
+        lines = [json.loads(line) for line in out.splitlines()]
+        expect('three snapshots', code == 0 and len(lines) == 3 and not err, code, out, err)
+        states = set()
+        for line in lines:
+            expect('the schema comes first', next(iter(line)) == 'schema' and len(line['jobs']) == 1, line)
+            j = line['jobs'][0]
+            expect('three of six ranks', j['ranks_here'] == 3 and j['ranks'] == 6 and not j['over'], j)
+            states |= {core['state'] for rank in j['by_rank'] for core in rank['cores'] if core['kind'] == 'home'}
+        times = [line['at_unix_s'] for line in lines]    # of one that was late, the next comes sooner
+        expect('times are those of the clock', times == sorted(times) and before <= times[0] and times[-1] <= time.time(), before, times)
+        code, out, err = top('--once', '--json', '--pid', job.pid, '--interval', 0.9)
+        ranks = json.loads(out)['jobs'][0]['by_rank']
+        owner, thief = ranks[0], ranks[1]
+        # As made_up_job.cpp says: 20 ms of computing, 40 lent, 40 waiting, in each 100.
+        shares = thief['interval']
+        expect('shares of a thief', abs(shares['computing'] - .2) < .1 and abs(shares['lent'] - .4) < .1 and abs(shares['waiting'] - .4) < .1, shares)
+        expect('an owner computes, with two cores for 40 % of the time each', owner['interval']['computing'] > .99 and
+               abs(owner['interval']['borrowed'] - .8) < .2 and owner['interval']['efficiency'] > 1.5, owner['interval'])
+        expect('a worker has its row', [c['kind'] for c in owner['cores']] == ['home', 'worker'], owner['cores'])
+        name = json.loads(out)['jobs'][0]['job']
+        code, out, err = top('--once', '--job', name[:6], '-i', 0.1)
+        expect('text, the job chosen by its name', code == 0 and 'made_up' in out and '3 of 6 ranks here' in out and 'made_up.c:12 sweep' in out
+               and out.count(' job ') == 1, code, out, err)
+        expect('no line is longer than asked', max(map(len, out.splitlines())) <= 120, out)
+        code, out, err = top('--once', '-i', 0.1)
+        expect('without a choice it is among the jobs', code == 0 and name[:8] in out, out, err)
+
+
+def ends():
+    with Job(2, 1.2) as job:
+        began = time.monotonic()
+        code, out, err = top('--json', '--pid', job.pid, '--count', 0, '--interval', 0.3)
+        lines = [json.loads(line)['jobs'][0] for line in out.splitlines()]
+        expect('it ends with the job', code == 0 and time.monotonic() - began < 5 and len(lines) >= 2, code, out, err)
+        last = lines[-1]
+        expect('and has its final figures', last['over'] and last['died'] == 0 and abs(last['elapsed_s'] - 1.2) < 0.15
+               and last['by_rank'][0]['condition'] == 'finished' and abs(last['by_rank'][1]['total']['lent'] - .4) < .1, last)
+    with Job(2, 0.8, 0, 2, 'die') as job:
+        code, out, err = top('--once', '--pid', job.pid, '--count', 9, '--interval', 0.5)
+        expect('ranks that die are told', code == 0 and '2 ranks died: the job is over' in out and 'whole run' in out, code, out, err)
+
+
+def wrong_boards():
+    for kind, says in (('foreign', "none of Workshare's"), ('empty', "none of Workshare's"), ('unmade', "none of Workshare's"),
+                       ('newer', 'newer Workshare'), ('short', 'cut short'), ('damaged', 'damaged')):
+        with Job(kind, 20) as wrong, Job(1, 60):
+            code, out, err = top('--json', '-i', 0.1)
+            told = [line for line in err.splitlines() if f'process {wrong.pid}:' in line]
+            expect(f'{kind}: told once, in a line', len(told) == 1 and says in told[0], err)
+            expect(f'{kind}: the other job is shown', code == 0 and [r['pid'] for j in json.loads(out)['jobs'] for r in j['by_rank']], code, out)
+            if kind == 'newer':
+                expect('and in the JSON', {'pid': wrong.pid, 'what': told[0].split(': ', 2)[2]} in json.loads(out)['problems'], out)
+
+
+def pipes():
+    """Opening another's named pipe would wait for who writes into it."""
+    pipe = subprocess.Popen([MADE_UP, 'pipe', '20'], stdout=subprocess.PIPE, text=True)
+    try:
+        if pipe.stdout.readline() != 'ready\n':
+            skips.append('a pipe that is called as a board: needs a mount namespace')
+            return
+        with Job(1, 60):
+            for args in (), ('--all',):
+                try:
+                    code, out, err = top('--json', '-i', 0.1, *args, limit=5)
+                except subprocess.TimeoutExpired:
+                    expect(f'a pipe holds it up, {args}', False)
+                    continue
+                expect(f'the job is shown beside a pipe, {args}', code == 0 and 'made_up' in out and str(pipe.pid) not in err, code, err)
+    finally:
+        pipe.kill()
+        pipe.wait()
+
+
+def documented():
+    """The manual has all options and keys, docs/ws-top.md all fields."""
+    with open(os.path.join(DOCS, 'man', 'ws-top.1.scd')) as f:
+        manual = f.read()
+    code, out, err = top('--help')
+    options = re.findall(r'--[a-z]+', out)
+    expect('options', {'--json', '--interval'} <= set(options) and all(f'*{option}*' in manual for option in options), options)
+
+    def fields(value):
+        if isinstance(value, dict):
+            for key, inside in value.items():
+                yield key
+                yield from fields(inside)
+        elif isinstance(value, list):
+            for inside in value:
+                yield from fields(inside)
+    with open(os.path.join(DOCS, 'ws-top.md')) as f:
+        page = f.read()
+    with Job('foreign', 20), Job(3, 20, 1) as job:
+        found = set()
+        for i in range(20):     # not always at the same place of the job's turn of 100 ms
+            found |= set(fields(json.loads(top('--json', '--pid', job.pid, '-i', 0.07 + 0.013 * (i % 5))[1])))
+            if 'visit_s' in found:
+                break
+    found = {field.replace('_without_stealing', '') for field in found}
+    missing = [field for field in sorted(found) if not re.search(rf'`([^`]*\W)?{field}(\W[^`]*)?`', page)]
+    expect('fields without a word', 'visit_s' in found and not missing, missing)
+
+
+def children():
+    """A process that inherits a rank's board is not taken for the rank."""
+    with Job(1, 60) as job:
+        code, out, err = top('--json', '--pid', job.pid, '-i', 0.1)
+        j = json.loads(out)['jobs']
+        expect('one rank, found once', len(j) == 1 and len(j[0]['by_rank']) == 1, out)
+
+
+def other_users():
+    if os.geteuid() != 0 or not shutil.which('setpriv'):
+        skips.append('other users: needs root and setpriv')
+        return
+    # A user of our own, for this test may run twice at a time. (Nobody's processes may be anybody's.)
+    uid = 61000 + os.getpid() % 4000
+    nobody = ('setpriv', '--reuid', str(uid), '--regid', str(uid), '--clear-groups', 'env', 'HOME=/')
+    # The build folder may be closed to others: from a place of their own.
+    folder = subprocess.run(['mktemp', '-d'], capture_output=True, text=True).stdout.strip()
+    os.chmod(folder, 0o755)
+    try:
+        program, made_up = shutil.copy(WS_TOP, folder), shutil.copy(MADE_UP, folder)
+        with Job(1, 60) as job:
+            for args in (('--once', '-i', '0.1'), ('--once', '--all', '-i', '0.1')):
+                done = subprocess.run([*nobody, program, *args], capture_output=True, text=True)
+                expect(f'root\'s job is hidden from nobody, {args}', str(job.pid) not in done.stdout and done.returncode == 1, done)
+            done = subprocess.run([*nobody, program, '--once', '--pid', str(job.pid)], capture_output=True, text=True)
+            expect('whose it is, is said', done.returncode == 1 and 'is of user root' in done.stderr, done)
+        theirs = subprocess.Popen([*nobody, made_up, '1', '20'], stdout=subprocess.PIPE, text=True)
+        theirs.stdout.readline()
+
+        def pids(*args):
+            code, out, err = top('--json', '-i', 0.1, *args)
+            return [r['pid'] for j in (json.loads(out)['jobs'] if out else []) for r in j['by_rank'] if r['pid'] > theirs.pid], [
+                j['uid'] for j in (json.loads(out)['jobs'] if out else [])]
+        with Job(1, 60):
+            expect('root sees its own', uid not in pids()[1], pids())
+            expect('root sees all on demand', uid in pids('--all')[1], pids('--all'))
+        theirs.kill()
+        theirs.wait()
+    finally:
+        shutil.rmtree(folder)
+
+
+for test in (usage, running_job, ends, wrong_boards, pipes, documented, children, other_users):
+    test()
+if failures:
+    sys.exit(f'{failures} failed')
+if skips:
+    print('; '.join(skips))
+    sys.exit(77)
+print('ok')

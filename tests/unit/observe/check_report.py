@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Reports as JSON: the documented schema, and what must hold of every one."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import schemas  # noqa: E402
+
+if schemas.MISSING:
+    print(schemas.MISSING)
+    sys.exit(77)
+
+
+def problems(report):
+    """What is wrong with it, as lines."""
+    found = schemas.problems('report', report)
+    if found:
+        return found
+
+    def holds(what, condition):
+        if not condition:
+            found.append(what)
+
+    def close(a, b, slack=1e-6):
+        return abs(a - b) <= slack + 1e-6 * max(abs(a), abs(b))
+
+    for name, e in [('efficiency', report['efficiency']), ('without', report['without_stealing']['efficiency'])] + \
+            [(f'node {n["node"]}', n['efficiency']) for n in report['by_node']] + \
+            [(f'level {p["level"]}', p['efficiency']) for p in report['by_phase']]:
+        if e['elapsed_s'] > 0:
+            holds(f'{name}: parallel != balance * communication',
+                  close(e['parallel_efficiency'], e['load_balance'] * e['communication_efficiency']))
+            holds(f'{name}: {e} above 1', all(v <= 1.001 for k, v in e.items() if k != 'elapsed_s'))
+    for key, value in report['totals'].items():
+        if isinstance(value, (int, float)):
+            for rows in 'by_rank', 'by_node':
+                holds(f'totals of {rows} do not add up to {key}', close(value, sum(r['totals'][key] for r in report[rows])))
+    for r in report['by_rank']:
+        t, name = r['totals'], f'rank {r["rank"]}'
+        holds(f'{name}: wall is not computing, waiting and MPI', close(t['wall_s'], t['computing_s'] + t['close_wait_s'] + t['mpi_s'], 1e-3))
+        holds(f'{name}: blocked more than in MPI', t['blocked_s'] <= t['mpi_s'] * 1.02 + 1e-3)
+        holds(f'{name}: lent more than blocked', t['lent_s'] <= t['blocked_s'] * 1.02 + 1e-3)
+        holds(f'{name}: helped more than lent', t['helped_s'] <= t['lent_s'] * 1.02 + 1e-3)
+        reasons = sum(x['time_s'] for x in t['refused'].values())
+        holds(f'{name}: reasons add up to more than what was not lent', reasons <= t['blocked_s'] - t['lent_s'] + 2e-3 + 0.02 * t['blocked_s'])
+        holds(f'{name}: borrowed by workers more than at all', t['borrowed_workers_s'] <= t['borrowed_s'] + 1e-9)
+        if r['loops'] is not None:
+            for key in 'runs', 'iterations_kept', 'iterations_stolen', 'chunks_kept', 'chunks_stolen':
+                holds(f'{name}: loops do not add up to {key}', t[key] == sum(l[key] for l in r['loops']))
+    all_ = report['totals']
+    holds('borrowed is not what cores computed for others',
+          close(all_['borrowed_s'], all_['helped_s'] + all_['borrowed_workers_s'] + all_['worker_helped_s'], 1e-6))
+    for key in 'runs', 'iterations_kept', 'iterations_stolen', 'chunks_kept', 'chunks_stolen':
+        holds(f'loops do not add up to {key}', all_[key] == sum(l[key] for l in report['by_loop']))
+    for h in all_['steal_latency'], all_['return_latency']:
+        holds('a histogram does not add up', h['count'] == sum(b['count'] for b in h['buckets']))
+        holds('quantiles out of order', h['p50_s'] <= h['p95_s'] <= h['longest_s'] * (1 + 1e-9))
+    return found
