@@ -4,7 +4,7 @@
 host.h says what they do, calls.txt how a rank waits in each.
 generate.py map LIBWS_MAP: libws's version script, with the wrappers.
 generate.py names SOURCE: the functions that libmpich forwards to libws, as a linker script that gives libws their names.
-generate.py calls TABLE: prints the table, a call and its ways a line, for the documentation and tests."""
+generate.py table TABLE BLOCKING_CALLS: prints the table of docs/any-mpi.md, with the calls of blocking_calls.txt that wait."""
 import re
 import sys
 
@@ -214,6 +214,38 @@ EXPORTED {call.result} {name}({declared})
 }}'''
 
 
+HOW = {'all': 'lends', 'from_root': 'lends, until the root has come', 'to_root': 'lends at the root', 'below': 'lends, until the ranks below have come',
+       'makes': '', 'frees': '', 'rings': '', 'taken': '', 'looks': ''}
+
+
+def how(ways):
+    """What a user of the call gets."""
+    if not ways:
+        return 'nothing: it is passed on'
+    for way, argument in ways:
+        if way == 'direct':
+            return 'nothing: ' + argument
+    words = [HOW.get(way, 'lends') for way, _ in ways if HOW.get(way, 'lends')]
+    return words[0] if words else 'lends in the wait for it'
+
+
+def print_table(table, blocking_calls):
+    """The calls that wait under Workshare's own MPICH, in groups that are alike."""
+    groups, inside = {}, False
+    with open(blocking_calls) as f:
+        for line in f:
+            words = line.split('#')[0].split()
+            if words and words[0][0] == '[':
+                inside = words[0] == '[waits]'
+            elif words and inside:
+                call = words[0]
+                persistent = call.endswith('_init') and call not in table
+                groups.setdefault('lends in the wait for it' if persistent else how(table.get(call)), []).append(call)
+    print('| a rank that waits in | lends its core |\n|---|---|')
+    for what, calls in groups.items():
+        print(f'| {", ".join(f"`{c}`" for c in calls)} | {what} |')
+
+
 def main():
     if sys.argv[1] == 'map':
         with open(sys.argv[2]) as f:
@@ -225,9 +257,8 @@ def main():
                 print(f'{name} = ws_{name};')
         return
     table = read_table(sys.argv[2])
-    if sys.argv[1] == 'calls':
-        for name, ways in table.items():
-            print(name, '; '.join(' '.join(way).strip() for way in ways))
+    if sys.argv[1] == 'table':
+        print_table(table, sys.argv[3])
         return
     calls = prototypes(sys.stdin.read())
     if len(calls) < 100 or 'MPI_Init' not in calls:

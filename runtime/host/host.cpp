@@ -370,7 +370,6 @@ void initialized()
     find_real();
     hooks.thread_level_asked = level_asked;
     hooks.let_threads_in = let_threads_in;
-    hooks.without_lock = [](void (*what)()) { what(); };
     hooks.call_name = Outermost::name;
     hooks.call_site = Outermost::site;
     if (steals) {
