@@ -14,8 +14,8 @@ void Board::map(void* memory, unsigned ranks)
 
 int Board::take_row(unsigned members)
 {
-    // Full: pairs with leave_row(). The words of the row are zero from here on; the message that tells the others of the
-    // row orders that for them.
+    // Full: pairs with leave_row(). The words of the row are zero from here on; the message that tells the others of
+    // the row orders that for them.
     for (unsigned row = 0; row < rows; row++)
         if (Hardware::load_relaxed(lines_[row].word) == 0 && Hardware::cas_full(lines_[row].word, 0, members + 1))
             return int(row);

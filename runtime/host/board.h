@@ -49,8 +49,8 @@ class Group {
 public:
     static constexpr int all = -1, lower = -2; // whom to wait for, besides a rank
 
-    // `world` has the rank in MPI_COMM_WORLD of each member, negative for processes of other jobs; `on_node` its rank on
-    // the node, negative for others.
+    // `world` has the rank in MPI_COMM_WORLD of each member, negative for processes of other jobs; `on_node` its rank
+    // on the node, negative for others.
     Group(std::vector<int> world, const std::vector<int>& on_node, int rank);
     // One more of the same members.
     Group(const Group&) = default;

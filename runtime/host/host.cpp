@@ -288,7 +288,8 @@ bool agree()
             end("some ranks of the job run without workshare; start all with it, or none", true);
     }
     if (any[1] && any[2])
-        end("some ranks have WS_ENABLE=1 in their environment, others do not; start all with workshare, or none", rank == 0);
+        end("some ranks have WS_ENABLE=1 in their environment, others do not; start all with workshare, or none",
+            rank == 0);
     return any[0];
 }
 
@@ -316,8 +317,8 @@ void prepare_board()
     PMPI_Allreduce(MPI_IN_PLACE, &fine, 1, MPI_INT, MPI_LAND, node.comm);
     if (!fine)
         return;
-    fine = PMPI_Win_allocate_shared(here == 0 ? MPI_Aint(bytes) : 0, 1, MPI_INFO_NULL, node.comm, &memory, &node.window) ==
-           MPI_SUCCESS;
+    fine = PMPI_Win_allocate_shared(here == 0 ? MPI_Aint(bytes) : 0, 1, MPI_INFO_NULL, node.comm, &memory,
+                                    &node.window) == MPI_SUCCESS;
     PMPI_Allreduce(MPI_IN_PLACE, &fine, 1, MPI_INT, MPI_LAND, node.comm);
     if (!fine)
         return;
@@ -360,8 +361,9 @@ void initialized()
 {
     if (is_workshares_own()) {
         if (is_enabled())
-            std::fprintf(stderr, "workshare: warning: the program has Workshare's own MPI library, and another one's wrappers "
-                                 "are loaded: they do nothing\n");
+            std::fprintf(stderr,
+                         "workshare: warning: the program has Workshare's own MPI library, and another one's wrappers "
+                         "are loaded: they do nothing\n");
         return;
     }
     const bool locks = agree(), steals = is_enabled();

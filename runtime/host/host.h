@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The second host of the hooks (mpich/files/src/include/mpir_workshare.h): wrappers before the MPI of the machine, which
-// knows nothing of Workshare. wrappers.cpp, made by generate.py, has a function for each call; what it does is here.
+// The second host of the hooks (mpich/files/src/include/mpir_workshare.h): wrappers before the MPI of the machine,
+// which knows nothing of Workshare. wrappers.cpp, made by generate.py, has a function for each call; what it does is
+// here.
 //
 // PMPI_X does the work, and calls the PMPI_X behind it. MPI_X does the same, unless a tool has an MPI_X behind it, too:
-// that is called, and comes to PMPI_X. So a tool before or behind sees each call once, and calls to PMPI_X lend as well.
+// that is called, and comes to PMPI_X. So a tool before or behind sees each call once, and calls to PMPI_X lend as
+// well.
 //
 // A call that has shown to return quickly costs two readings of the clock besides, a collective one also a store of its
 // arrival (Site). Others poll before the call until it need not wait, and between polls the core is lent.
@@ -55,8 +57,8 @@ public:
     Outermost& operator=(const Outermost&) = delete;
     explicit operator bool() const { return frame_ != 0; }
 
-    // Of the calling thread; null outside of MPI. Stacks grow down: what is called from the call has a lower frame, so an
-    // error handler that jumps out of MPI leaves nothing that lasts.
+    // Of the calling thread; null outside of MPI. Stacks grow down: what is called from the call has a lower frame, so
+    // an error handler that jumps out of MPI leaves nothing that lasts.
     static const char* name() { return inside() ? call_.name : nullptr; }
     static const void* site() { return inside() ? call_.site : nullptr; }
 
@@ -135,7 +137,8 @@ template <class Poll> void wait_until(Poll poll)
         hooks.unblocked();
 }
 
-// While this is there the rank may wait for others to take what it has sent: to a rank of MPI_COMM_WORLD, or to several.
+// While this is there the rank may wait for others to take what it has sent: to a rank of MPI_COMM_WORLD, or to
+// several.
 class OpenSends {
 public:
     explicit OpenSends(int to)
@@ -250,9 +253,11 @@ template <class Post, class Call> int send(const Group* group, int dest, Site si
     return error;
 }
 
-// The send is posted, so that both of two ranks that exchange may wait. Other tools do not see that: PMPI functions do it.
+// The send is posted, so that both of two ranks that exchange may wait. Other tools do not see that: PMPI functions do
+// it.
 template <class Post, class Receive, class Call>
-int exchange(const Group* group, int dest, int source, int tag, MPI_Comm comm, Site site, Post post, Receive get, Call call)
+int exchange(const Group* group, int dest, int source, int tag, MPI_Comm comm, Site site, Post post, Receive get,
+             Call call)
 {
     int error;
     if (site.waits() && can_probe(group, source, tag)) {

@@ -145,7 +145,8 @@ Linked linked_with(const std::string& program, int depth)
         std::string name, arrow, path;
         words >> name >> arrow >> path;
         const std::string file = name.substr(name.rfind('/') + 1);
-        const bool is_mpi = !family_of(file).empty() || file.compare(0, 8, "libmpi.s") == 0 || file.compare(0, 11, "libmpi_abi.") == 0;
+        const bool is_mpi =
+            !family_of(file).empty() || file.compare(0, 8, "libmpi.s") == 0 || file.compare(0, 11, "libmpi_abi.") == 0;
         if (!is_mpi || !linked.soname.empty())
             continue;
         linked.soname = file;
@@ -182,7 +183,8 @@ std::string family_of(const std::string& soname)
     if (begins("libmpi.so.40"))
         return "openmpi";
     // MPICH, Intel MPI, MVAPICH; Debian's name; Cray's, one a compiler
-    if (begins("libmpi.so.12") || begins("libmpich.so.12") || ((begins("libmpi_") || begins("libmpich_")) && ends(".so.12")))
+    if (begins("libmpi.so.12") || begins("libmpich.so.12") ||
+        ((begins("libmpi_") || begins("libmpich_")) && ends(".so.12")))
         return begins("libmpi_cxx") || begins("libmpich_cxx") ? "" : "mpich";
     return "";
 }
@@ -249,9 +251,11 @@ Launcher launcher_of(const std::string& program)
     char path[PATH_MAX];
     const std::string file = realpath(program.c_str(), path) ? path : program;
     const std::string name = file.substr(file.rfind('/') + 1), called = program.substr(program.rfind('/') + 1);
-    if (name == "orterun" || name == "prterun" || name == "mpirun.openmpi" || name == "mpiexec.openmpi" || name == "ompi-mpirun")
+    if (name == "orterun" || name == "prterun" || name == "mpirun.openmpi" || name == "mpiexec.openmpi" ||
+        name == "ompi-mpirun")
         return Launcher::open_mpi;
-    if (name.compare(0, 13, "mpiexec.hydra") == 0 || name.compare(0, 12, "mpirun.mpich") == 0 || name.compare(0, 13, "mpiexec.mpich") == 0)
+    if (name.compare(0, 13, "mpiexec.hydra") == 0 || name.compare(0, 12, "mpirun.mpich") == 0 ||
+        name.compare(0, 13, "mpiexec.mpich") == 0)
         return Launcher::hydra;
     if (name == "srun")
         return Launcher::slurm;

@@ -110,14 +110,15 @@ private:
 
 void Command::help() const
 {
-    std::printf("usage: workshare [OPTION]... PROGRAM [ARGUMENT]...\n"
-                "  mpirun -n 4 workshare ./app   starts ranks that share their cores, with any MPI: nothing is compiled again\n"
-                "  workshare mpirun -n 4 ./app   the same, on one node\n"
-                "  mpicc $(workshare --cflags) app.c $(workshare --libs)\n"
-                "                                compiles `#pragma ws`, with the mpicc of any MPI\n\n"
-                "Options:\n"
-                "    --mpi NAME                       the MPI of the program, if it cannot be seen: %s\n",
-                known_families(prefix()).c_str());
+    std::printf(
+        "usage: workshare [OPTION]... PROGRAM [ARGUMENT]...\n"
+        "  mpirun -n 4 workshare ./app   starts ranks that share their cores, with any MPI: nothing is compiled again\n"
+        "  workshare mpirun -n 4 ./app   the same, on one node\n"
+        "  mpicc $(workshare --cflags) app.c $(workshare --libs)\n"
+        "                                compiles `#pragma ws`, with the mpicc of any MPI\n\n"
+        "Options:\n"
+        "    --mpi NAME                       the MPI of the program, if it cannot be seen: %s\n",
+        known_families(prefix()).c_str());
     for (const Option& o : table_.options)
         for (size_t i = 0; !own_name(o).empty() && i < o.help.size(); i++)
             std::printf("    %-32s %s\n", i ? "" : (own_name(o) + o.placeholder).c_str(), o.help[i].c_str());
@@ -264,7 +265,8 @@ void Command::calm_openmp()
 void Command::preload(const std::string& library)
 {
     if (library.find_first_of(" :;") != library.npos)
-        fail("libraries cannot be loaded first from a folder with a blank, a colon or a semicolon in its name: " + library);
+        fail("libraries cannot be loaded first from a folder with a blank, a colon or a semicolon in its name: " +
+             library);
     first_.push_back(library);
 }
 
@@ -287,7 +289,8 @@ void Command::settle()
             const auto& words = o.needs_words;
             if (needed != table_.options.end() && needed->variable != "WS_ENABLE" &&
                 (has.empty() || (!words.empty() && std::find(words.begin(), words.end(), has) == words.end())))
-                fail(own_name(o) + " has no meaning without " + own_name(*needed) + (words.empty() ? "" : "=" + words[0]));
+                fail(own_name(o) + " has no meaning without " + own_name(*needed) +
+                     (words.empty() ? "" : "=" + words[0]));
         }
         given_[o.variable] = *now;
         if (*now == "0" || *now == "off")
@@ -309,7 +312,8 @@ void Command::settle()
         given_["MPI_LOCALNRANKS"] = ranks;
 }
 
-// Has libws loaded first for `program`, an ELF file or a script. False: it runs as without us, and it has been said why.
+// Has libws loaded first for `program`, an ELF file or a script. False: it runs as without us, and it has been said
+// why.
 bool Command::choose(const std::string& program)
 {
     const Linked linked = linked_with(program);
@@ -342,8 +346,8 @@ bool Command::choose(const std::string& program)
     }
     const std::string libws = libws_of(prefix(), family);
     if (libws.empty()) {
-        note(what + "uses " + family + ", for which Workshare was not built here (there is: " + known_families(prefix()) +
-             "); it runs without Workshare");
+        note(what + "uses " + family + ", for which Workshare was not built here (there is: " +
+             known_families(prefix()) + "); it runs without Workshare");
         return false;
     }
     if (is_guess)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Messages of any number of bytes: MPI 4 counts them in an MPI_Count, older ones in an int, so that long ones need a type.
+// Messages of any number of bytes: MPI 4 counts them in an MPI_Count, older ones in an int, so that long ones need a
+// type.
 #pragma once
 
 #include <climits>
@@ -52,11 +53,13 @@ template <class What> int with_type(size_t bytes, What what)
 
 inline int isend_bytes(const void* data, size_t bytes, int to, int tag, MPI_Comm comm, MPI_Request* request)
 {
-    return with_type(bytes, [&](int n, MPI_Datatype type) { return PMPI_Isend(data, n, type, to, tag, comm, request); });
+    return with_type(bytes,
+                     [&](int n, MPI_Datatype type) { return PMPI_Isend(data, n, type, to, tag, comm, request); });
 }
 inline int irecv_bytes(void* data, size_t bytes, int from, int tag, MPI_Comm comm, MPI_Request* request)
 {
-    return with_type(bytes, [&](int n, MPI_Datatype type) { return PMPI_Irecv(data, n, type, from, tag, comm, request); });
+    return with_type(bytes,
+                     [&](int n, MPI_Datatype type) { return PMPI_Irecv(data, n, type, from, tag, comm, request); });
 }
 inline int bcast_bytes(void* data, size_t bytes, int root, MPI_Comm comm)
 {

@@ -20,7 +20,8 @@ static double spin(double seconds)
 static void gain(void)
 {
     enum { KINDS = 8, N = 200 };
-    static const char *const names[KINDS] = {"Barrier", "Recv", "Wait", "Waitall", "Probe", "Sendrecv", "Allreduce", "Bcast"};
+    static const char *const names[KINDS] = {"Barrier", "Recv",     "Wait",      "Waitall",
+                                             "Probe",   "Sendrecv", "Allreduce", "Bcast"};
     for (int kind = 0; kind < KINDS; kind++) {
         double best = 1e9, mine[2] = {rank, 1}, all[2];
         for (int turn = 0; turn < 4; turn++) {
@@ -37,8 +38,8 @@ static void gain(void)
             if (kind == 0)
                 MPI_Barrier(MPI_COMM_WORLD);
             else if (kind == 5) {
-                MPI_Sendrecv(mine, 1, MPI_DOUBLE, (rank + 1) % ranks, 3, all, 1, MPI_DOUBLE, (rank + ranks - 1) % ranks, 3, MPI_COMM_WORLD,
-                             MPI_STATUS_IGNORE);
+                MPI_Sendrecv(mine, 1, MPI_DOUBLE, (rank + 1) % ranks, 3, all, 1, MPI_DOUBLE, (rank + ranks - 1) % ranks,
+                             3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                 if (all[0] != (rank + ranks - 1) % ranks)
                     printf("wrong: Sendrecv\n");
             } else if (kind == 6)
