@@ -7,6 +7,7 @@
 // Where it cannot help the program runs as without it, and rank 0 says why in one line.
 #include "launcher/linked.h"
 #include "launcher/table.h"
+#include "base/openmp_waits.h"
 #include "options/spelling.h"
 
 #include <algorithm>
@@ -253,12 +254,11 @@ void Command::forget_outer()
 // As mpiexec does it (calm_openmp() in mpiexec.cpp).
 void Command::calm_openmp()
 {
-    for (const char* said : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"})
-        if (std::getenv(said))
+    for (const ws::base::OpenMPWait& wait : ws::base::openmp_waits)
+        if (std::getenv(wait.variable))
             return;
-    given_["OMP_WAIT_POLICY"] = "active";
-    given_["GOMP_SPINCOUNT"] = "10000";
-    given_["KMP_BLOCKTIME"] = "1";
+    for (const ws::base::OpenMPWait& wait : ws::base::openmp_waits)
+        given_[wait.variable] = wait.value;
     given_["WS_CALMED"] = "1";
 }
 
