@@ -8,6 +8,7 @@
 #include "mpi/call_arguments.h"
 #include "mpi/end_job.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,8 @@
 #include <memory>
 #include <mutex>
 #include <sched.h>
+#include <sstream>
+#include <string>
 #include <type_traits>
 #include <unistd.h>
 
@@ -407,5 +410,49 @@ void finalizing()
     PMPI_Group_free(&node.here);
     PMPI_Comm_free(&node.comm);
 }
+
+namespace {
+
+#ifdef OPEN_MPI
+constexpr char own_family[] = "Open MPI", other_library[] = "libmpich.so.12", other_name[] = "libmpi.so.12";
+#else
+constexpr char own_family[] = "MPICH", other_library[] = "libmpi.so.40", other_name[] = "libmpi.so.20";
+#endif
+
+// An environment that was meant for programs of another MPI: its handles are of another size, so no call could be
+// passed on. Before main() the program begins again without this library.
+__attribute__((constructor)) void begin_again_without(int, char** argv, char**)
+{
+    void* const init = dlsym(RTLD_NEXT, "PMPI_Init");
+    Dl_info mpi;
+    const char* const preloaded = std::getenv("LD_PRELOAD");
+    if (!init || !preloaded || !dladdr(init, &mpi) ||
+        (!std::strstr(mpi.dli_fname, other_library) && !std::strstr(mpi.dli_fname, other_name)))
+        return;
+    std::string others, all = preloaded;
+    std::replace(all.begin(), all.end(), ':', ' ');
+    std::istringstream libraries(all);
+    bool found = false;
+    for (std::string one; libraries >> one;) {
+        const bool ours = one.substr(one.rfind('/') + 1) == "libws.so.1";
+        found |= ours;
+        if (!ours)
+            others += (others.empty() ? "" : ":") + one;
+    }
+    if (!found)
+        return;
+    const char* const ranks[] = {std::getenv("PMI_RANK"), std::getenv("OMPI_COMM_WORLD_RANK")};
+    if ((!ranks[0] || !std::strcmp(ranks[0], "0")) && (!ranks[1] || !std::strcmp(ranks[1], "0")))
+        std::fprintf(
+            stderr,
+            "workshare: note: the environment has the wrappers of %s loaded first, and the program uses %s; it "
+            "runs without Workshare\n",
+            own_family, mpi.dli_fname);
+    setenv("LD_PRELOAD", others.c_str(), 1);
+    unsetenv("WS_ENABLE");
+    execv("/proc/self/exe", argv);
+}
+
+} // namespace
 
 } // namespace ws::host

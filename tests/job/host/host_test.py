@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 
-from job import CORES, MPIRUN, PROGRAMS, expect, expect_lines, fail, finish, likely, repeated, run, run_once
+from job import CORES, MPIRUN, PROGRAMS, expect, expect_lines, fail, finish, likely, repeated, run, run_once, skip
 
 FAMILY, STAGE = sys.argv[3:5]
 WORKSHARE = os.path.join(STAGE, 'bin/workshare')
@@ -62,7 +62,19 @@ def misuse():
     expect(result, 'rank 1 speaks, too', said('/bin/true', env={'PMI_RANK': '1'}) == [])
 
 
+def another_mpi():
+    """The library of another MPI is loaded first."""
+    for family in {'openmpi', 'mpich'} - {FAMILY}:
+        library = os.path.join(STAGE, 'lib/workshare', family, 'libws.so.1')
+        if os.path.exists(library):
+            result = run('host', 'sums', workshare=False, options=('-genv', 'LD_PRELOAD', library), title=f'with the library of {family}')
+            expect_lines(result, result.err, r'^workshare: note: the environment has the wrappers of .* it runs without Workshare$')
+        else:
+            skip(f'{library} is not there')
+
+
 equal_sums()
+another_mpi()
 dies()
 misuse()
 if CORES >= 2:
