@@ -283,103 +283,139 @@ inline void pretend(const Options& o, double units, long iteration, double compu
     work_sleep(units * o.unit / o.speed(bench_rank) / (1 - taken) - computed);
 }
 
-// A program has: make(rows) its arrays; add(partition); iterate(rows, iteration), which computes and returns its units,
-// those that XMPI_Set_work is told if `tells_work`, and how long it has `waited` in MPI so far; exchange(rows) after
-// it; compare() the same in all processes.
-template <class Program> int run(const Options& o, Program& program, Program& reference, bool tells_work)
+inline std::vector<MPI_Count> equal_counts(const Options& o)
 {
     std::vector<MPI_Count> counts;
     for (long r = 0; r < bench_ranks; r++)
         counts.push_back(o.rows / bench_ranks + (r < o.rows % bench_ranks));
-    Rows rows;
-    share(rows, counts);
-    std::unique_ptr<ws::partition> partition;
-    if (!o.plain) {
-        MPI_Info info;
-        MPI_Info_create(&info);
-        MPI_Info_set(info, "ws_flex_iterations", std::to_string(o.iterations).c_str());
-        if (o.domain)
-            MPI_Info_set(info, "ws_flex_domain", o.domain);
-        partition = std::make_unique<ws::partition>(MPI_COMM_WORLD, o.rows, info);
-        MPI_Info_free(&info);
-    }
-    program.make(rows);
-    if (partition)
-        program.add(*partition);
-    long moves = 0;
-    std::string moved_at;
-    std::vector<double> samples;
-    Profile profile(o);
-    Turns turns(o.in_turn);
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double began = bench_now();
-    for (long i = 0; i < o.iterations; i++) {
-        const double begin = bench_now();
-        const bool calls = partition && turns.has_calls(i);
-        if (calls)
-            partition->begin_iteration();
-        const double waited = program.waited;
-        const double units = program.iterate(rows, i);
-        pretend(o, units, i, bench_now() - begin - (program.waited - waited));
-        const double own = bench_now() - begin;
-        if (calls && tells_work)
-            partition->set_work(units);
-        program.exchange(rows);
-        const MPI_Count count = rows.count;
-        bool moved = false;
-        if (calls && o.split) {
-            partition->begin_move();
-            moved = partition->finish_move();
-        } else if (calls)
-            moved = partition->end_iteration();
-        if (moved) {
-            share(rows, partition->counts(bench_ranks));
-            program.moved(rows);
-            moves++;
-            moved_at += (moved_at.empty() ? "" : ", ") + std::to_string(i);
-        }
-        samples.push_back(bench_now() - begin);
-        turns.add(i, samples.back());
-        profile.add(i, samples.back(), own, units, count);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double seconds = bench_now() - began;
-    partition.reset();
+    return counts;
+}
 
-    const char* verdict = "not compared";
-    if (o.check) {
-        Rows equal;
-        share(equal, counts);
-        reference.make(equal);
-        for (long i = 0; i < o.iterations; i++) {
-            reference.iterate(equal, i);
-            reference.exchange(equal);
-        }
-        verdict = program.compare(reference, rows, equal);
-        if (!verdict)
-            bench_fail(1, "%s: WRONG: the result is not that of the run in which nothing moved", o.program);
+inline std::unique_ptr<ws::partition> make_partition(const Options& o)
+{
+    if (o.plain)
+        return nullptr;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "ws_flex_iterations", std::to_string(o.iterations).c_str());
+    if (o.domain)
+        MPI_Info_set(info, "ws_flex_domain", o.domain);
+    auto partition = std::make_unique<ws::partition>(MPI_COMM_WORLD, o.rows, info);
+    MPI_Info_free(&info);
+    return partition;
+}
+
+// What a run shows of itself.
+struct Course {
+    explicit Course(const Options& o) : profile(o), turns(o.in_turn) {}
+    long moves = 0;
+    std::string moved_at;        // the iterations
+    std::vector<double> samples; // seconds of each iteration
+    Profile profile;
+    Turns turns;
+};
+
+// Iteration `i`. `partition`: null without XMPI.
+template <class Program>
+void iterate(const Options& o, Program& program, Rows& rows, ws::partition* partition, bool tells_work, long i,
+             Course& course)
+{
+    const double begin = bench_now();
+    const bool calls = partition && course.turns.has_calls(i);
+    if (calls)
+        partition->begin_iteration();
+    const double waited = program.waited;
+    const double units = program.iterate(rows, i);
+    pretend(o, units, i, bench_now() - begin - (program.waited - waited));
+    const double own = bench_now() - begin;
+    if (calls && tells_work)
+        partition->set_work(units);
+    program.exchange(rows);
+    const MPI_Count count = rows.count;
+    bool moved = false;
+    if (calls && o.split) {
+        partition->begin_move();
+        moved = partition->finish_move();
+    } else if (calls)
+        moved = partition->end_iteration();
+    if (moved) {
+        share(rows, partition->counts(bench_ranks));
+        program.moved(rows);
+        course.moves++;
+        course.moved_at += (course.moved_at.empty() ? "" : ", ") + std::to_string(i);
     }
+    course.samples.push_back(bench_now() - begin);
+    course.turns.add(i, course.samples.back());
+    course.profile.add(i, course.samples.back(), own, units, count);
+}
+
+// Runs `reference` without moves and compares: "not compared", or what compare() says of equal results.
+template <class Program>
+const char* compare_with_unmoved(const Options& o, Program& program, Program& reference, const Rows& rows)
+{
+    if (!o.check)
+        return "not compared";
+    Rows equal;
+    share(equal, equal_counts(o));
+    reference.make(equal);
+    for (long i = 0; i < o.iterations; i++) {
+        reference.iterate(equal, i);
+        reference.exchange(equal);
+    }
+    const char* verdict = program.compare(reference, rows, equal);
+    if (!verdict)
+        bench_fail(1, "%s: WRONG: the result is not that of the run in which nothing moved", o.program);
+    return verdict;
+}
+
+// Collective.
+inline void print_result(const Options& o, const Rows& rows, double seconds, const char* verdict, Course& course)
+{
     const long late = std::max(1L, o.iterations / 3);
-    const bench_times end = bench_summary(samples.data() + samples.size() - size_t(late), late);
+    const bench_times end = bench_summary(course.samples.data() + course.samples.size() - size_t(late), late);
     if (bench_rank == 0 && o.json) {
         std::printf("{\"program\": \"%s\", \"ranks\": %d, \"rows\": %ld, \"iterations\": %ld, \"seconds\": %.6f, "
                     "\"moves\": %ld, "
                     "\"moved_at\": [%s], \"result\": \"%s\"",
-                    o.program, bench_ranks, o.rows, o.iterations, seconds, moves, moved_at.c_str(), verdict);
+                    o.program, bench_ranks, o.rows, o.iterations, seconds, course.moves, course.moved_at.c_str(),
+                    verdict);
         bench_json_times("late_us", end);
         std::printf(", \"counts\": [");
         for (size_t r = 0; r < rows.counts.size(); r++)
             std::printf("%s%d", r ? ", " : "", rows.counts[r]);
         std::printf("]");
     } else if (bench_rank == 0) {
-        std::printf("all iterations  %.3f s, %ld moves%s%s; result: %s\n", seconds, moves,
-                    moves ? " after iterations " : "", moved_at.c_str(), verdict);
+        std::printf("all iterations  %.3f s, %ld moves%s%s; result: %s\n", seconds, course.moves,
+                    course.moves ? " after iterations " : "", course.moved_at.c_str(), verdict);
         bench_print_times("at the end", end);
     }
-    profile.print(o.json);
+    course.profile.print(o.json);
     if (o.json)
-        turns.print(o.iterations);
+        course.turns.print(o.iterations);
     bench_json_end(o.json);
+}
+
+// A program has: make(rows) its arrays; add(partition); iterate(rows, iteration), which computes and returns its units,
+// those that XMPI_Set_work is told if `tells_work`, and how long it has `waited` in MPI so far; exchange(rows) after
+// it; compare() the same in all processes.
+template <class Program> int run(const Options& o, Program& program, Program& reference, bool tells_work)
+{
+    Rows rows;
+    share(rows, equal_counts(o));
+    std::unique_ptr<ws::partition> partition = make_partition(o);
+    program.make(rows);
+    if (partition)
+        program.add(*partition);
+    Course course(o);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double began = bench_now();
+    for (long i = 0; i < o.iterations; i++)
+        iterate(o, program, rows, partition.get(), tells_work, i, course);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double seconds = bench_now() - began;
+    partition.reset();
+    const char* verdict = compare_with_unmoved(o, program, reference, rows);
+    print_result(o, rows, seconds, verdict, course);
     MPI_Finalize();
     return 0;
 }

@@ -106,37 +106,12 @@ static void usage(void)
              "  --json            one JSON object instead of text");
 }
 
-int main(int argc, char **argv)
+/* Rank 0 opens a shared loop while rank 1 waits, `waited` seconds after it began to. Returns how many iterations were
+ * lost. */
+static long time_hand_overs(long repeats, double waited, struct samples *start, struct samples *late,
+                            struct samples *back)
 {
-    enum { ITERATION = 1, WAITED, REPEATS, JSON, HELP };
-    static const struct option options[] = { { "iteration", required_argument, 0, ITERATION },
-                                             { "waited", required_argument, 0, WAITED },
-                                             { "repeats", required_argument, 0, REPEATS },
-                                             { "json", no_argument, 0, JSON },
-                                             { "help", no_argument, 0, HELP },
-                                             { 0, 0, 0, 0 } };
-    bench_init(&argc, &argv);
-    is_main = 1;
-    const char *me = "handover";
-    long repeats = 100, wrong = 0;
-    double waited = 2e-3, cpu_share = 0;
-    bool json = false;
-    for (int c; (c = bench_option(argc, argv, options)) != -1;)
-        switch (c) {
-        case ITERATION: iteration_seconds = bench_seconds(me, "iteration", optarg); break;
-        case WAITED: waited = bench_seconds(me, "waited", optarg); break;
-        case REPEATS: repeats = bench_count(me, "repeats", optarg, 1, 1000000); break;
-        case JSON: json = true; break;
-        case HELP: usage(); MPI_Finalize(); return 0;
-        }
-    if (bench_ranks != 2)
-        bench_fail(2, "%s: needs 2 ranks, not %d", me, bench_ranks);
-
-    struct samples start = { 0 }, late = { 0 }, back = { 0 }, wake = { 0 }, bare_there = { 0 }, bare_back = { 0 };
-    struct samples *all[] = { &start, &late, &back, &wake, &bare_there, &bare_back };
-    for (int k = 0; k < 6; k++)
-        all[k]->values = (double *) malloc(sizeof(double) * (size_t) repeats);
-
+    long wrong = 0;
     for (long r = -3; r < repeats; r++) {       /* the first make the guest */
         MPI_Barrier(MPI_COMM_WORLD);
         if (bench_rank == 1) {
@@ -166,11 +141,16 @@ int main(int argc, char **argv)
         }
         if (r < 0 || !met)
             continue;
-        add(&start, first - opened);
-        add(&late, returned - sent_at);
-        add(&back, returned - chunk_end);
+        add(start, first - opened);
+        add(late, returned - sent_at);
+        add(back, returned - chunk_end);
     }
+    return wrong;
+}
 
+/* Rank 0 sends to rank 1, which has waited for `waited` seconds with nothing to help with. */
+static void time_wakeups(long repeats, double waited, struct samples *wake)
+{
     for (long r = 0; r < repeats; r++) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (bench_rank == 1) {
@@ -182,22 +162,63 @@ int main(int argc, char **argv)
             nanosleep(&nap, NULL);
         double now = bench_now();
         MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-        add(&wake, received_at() - now);
+        add(wake, received_at() - now);
     }
+}
 
+/* The share of a core that rank 1 uses while it is blocked for half a second. */
+static double cpu_while_blocked(void)
+{
+    double share = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     if (bench_rank == 0) {
         struct timespec nap = { 0, 500000000 };
         nanosleep(&nap, NULL);
         MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-        MPI_Recv(&cpu_share, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(&share, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else {
         double begin = bench_now(), used = cpu_now();
         MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        cpu_share = (cpu_now() - used) / (bench_now() - begin);
-        MPI_Send(&cpu_share, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
+        share = (cpu_now() - used) / (bench_now() - begin);
+        MPI_Send(&share, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
     }
+    return share;
+}
 
+int main(int argc, char **argv)
+{
+    enum { ITERATION = 1, WAITED, REPEATS, JSON, HELP };
+    static const struct option options[] = { { "iteration", required_argument, 0, ITERATION },
+                                             { "waited", required_argument, 0, WAITED },
+                                             { "repeats", required_argument, 0, REPEATS },
+                                             { "json", no_argument, 0, JSON },
+                                             { "help", no_argument, 0, HELP },
+                                             { 0, 0, 0, 0 } };
+    bench_init(&argc, &argv);
+    is_main = 1;
+    const char *me = "handover";
+    long repeats = 100;
+    double waited = 2e-3;
+    bool json = false;
+    for (int c; (c = bench_option(argc, argv, options)) != -1;)
+        switch (c) {
+        case ITERATION: iteration_seconds = bench_seconds(me, "iteration", optarg); break;
+        case WAITED: waited = bench_seconds(me, "waited", optarg); break;
+        case REPEATS: repeats = bench_count(me, "repeats", optarg, 1, 1000000); break;
+        case JSON: json = true; break;
+        case HELP: usage(); MPI_Finalize(); return 0;
+        }
+    if (bench_ranks != 2)
+        bench_fail(2, "%s: needs 2 ranks, not %d", me, bench_ranks);
+
+    struct samples start = { 0 }, late = { 0 }, back = { 0 }, wake = { 0 }, bare_there = { 0 }, bare_back = { 0 };
+    struct samples *all[] = { &start, &late, &back, &wake, &bare_there, &bare_back };
+    for (int k = 0; k < 6; k++)
+        all[k]->values = (double *) malloc(sizeof(double) * (size_t) repeats);
+
+    long wrong = time_hand_overs(repeats, waited, &start, &late, &back);
+    time_wakeups(repeats, waited, &wake);
+    const double cpu_share = cpu_while_blocked();
     bench_others_sleep();
     if (bench_rank == 0) {
         bare_there.count = bare_back.count = bare_hand_overs(repeats, iteration_seconds, bare_there.values,

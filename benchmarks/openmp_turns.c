@@ -18,6 +18,7 @@ static int zone_of[MOST];           /* its rank */
 static long zones = 16, rows = 240, steps;
 static double total;                /* seconds of one thread a turn */
 static bool sleeps, fine;
+static const char me[] = "openmp_turns";
 struct row {
     unsigned runs;                  /* how often this rank has computed it */
     float sum;
@@ -181,6 +182,76 @@ static void turn(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Returns the seconds that all took together. */
+static double time_turns(long turns, double *samples)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double began = bench_now();
+    for (long t = 0; t < turns; t++) {
+        double begin = bench_now();
+        turn();
+        samples[t] = bench_now() - begin;
+    }
+    return bench_now() - began;
+}
+
+static void check_rows(long turns)
+{
+    long wrong = 0;
+    for (long z = 0; z < zones; z++)
+        for (long i = 0; i < rows; i++)
+            wrong += table[z * rows + i].runs != (zone_of[z] == bench_rank ? (unsigned) turns : 0);
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (wrong)
+        bench_fail(1, "%s: WRONG: %ld rows were lost or computed twice", me, wrong);
+}
+
+enum { SERIAL_RUNS = 5 };
+
+/* All work on one core of rank 0. */
+static void time_serial(double samples[SERIAL_RUNS])
+{
+    bench_others_sleep();
+    for (int i = 0; i < SERIAL_RUNS && bench_rank == 0; i++) {
+        double begin = bench_now();
+        for (long z = 0; z < zones; z++)
+            compute_zone_alone(z);
+        samples[i] = bench_now() - begin;
+    }
+    bench_others_stop();
+}
+
+/* By rank 0. `serial_s`: null if it was not timed. `all`: seconds of all turns. */
+static void print(bool json, long turns, double *samples, double *serial_s, double all)
+{
+    const long late = turns / 3;
+    struct bench_times end = bench_summary(samples + turns - late, late), each = bench_summary(samples, turns);
+    struct bench_times one = { 0 };
+    if (serial_s)
+        one = bench_summary(serial_s, SERIAL_RUNS);
+    if (!json) {
+        bench_print_times("turn", each);
+        bench_print_times("at the end", end);
+        if (serial_s)
+            bench_print_times("serial", one);
+        printf("all turns  %.3f s\n", all);
+        return;
+    }
+    printf("{\"program\": \"%s\", \"ranks\": %d, \"turns\": %ld, \"steps\": %ld, \"seconds\": %.6f", me,
+           bench_ranks, turns, steps, all);
+    bench_json_times("us", each);
+    bench_json_times("late_us", end);
+    bench_json_times("serial_us", one);
+    printf(", \"work\": [");
+    for (int r = 0; r < bench_ranks; r++) {
+        double mine = 0;
+        for (long z = 0; z < zones; z++)
+            mine += zone_of[z] == r ? zone_share[z] : 0;
+        printf("%s%.6f", r ? ", " : "", mine);
+    }
+    printf("]");
+}
+
 int main(int argc, char **argv)
 {
     enum { WORK = 1, STEPS, ZONES, SPREAD, DEALT, SHARES, THREADS, ROWS, TURNS, SERIAL, SLEEP, FINE, REORDER,
@@ -202,7 +273,7 @@ int main(int argc, char **argv)
                                              { "help", no_argument, 0, HELP },
                                              { 0, 0, 0, 0 } };
     bench_init(&argc, &argv);
-    const char *me = "openmp_turns", *shares_text = NULL, *threads_text = NULL;
+    const char *shares_text = NULL, *threads_text = NULL;
     long turns = 60, spread = 1;
     bool dealt = false, serial = false, json = false, reorder = false;
     total = 20e-3;
@@ -242,58 +313,13 @@ int main(int argc, char **argv)
         steps = work_calibrate(&w, total);
     }
     table = (struct row *) calloc((size_t) (zones * rows), sizeof *table);
-    double *samples = (double *) malloc(sizeof(double) * (size_t) turns), serial_s[5] = { 0 };
-
-    MPI_Barrier(MPI_COMM_WORLD);
-    double began = bench_now();
-    for (long t = 0; t < turns; t++) {
-        double begin = bench_now();
-        turn();
-        samples[t] = bench_now() - begin;
-    }
-    double all = bench_now() - began;
-    long wrong = 0;
-    for (long z = 0; z < zones; z++)
-        for (long i = 0; i < rows; i++)
-            wrong += table[z * rows + i].runs != (zone_of[z] == bench_rank ? (unsigned) turns : 0);
-    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-    if (wrong)
-        bench_fail(1, "%s: WRONG: %ld rows were lost or computed twice", me, wrong);
-    if (serial) {
-        bench_others_sleep();
-        for (int i = 0; i < 5 && bench_rank == 0; i++) {
-            double begin = bench_now();
-            for (long z = 0; z < zones; z++)
-                compute_zone_alone(z);
-            serial_s[i] = bench_now() - begin;
-        }
-        bench_others_stop();
-    }
-
-    long late = turns / 3;
-    struct bench_times end = bench_summary(samples + turns - late, late), each = bench_summary(samples, turns);
-    struct bench_times one = bench_summary(serial_s, 5);
-    if (bench_rank == 0 && json) {
-        printf("{\"program\": \"%s\", \"ranks\": %d, \"turns\": %ld, \"steps\": %ld, \"seconds\": %.6f", me,
-               bench_ranks, turns, steps, all);
-        bench_json_times("us", each);
-        bench_json_times("late_us", end);
-        bench_json_times("serial_us", one);
-        printf(", \"work\": [");
-        for (int r = 0; r < bench_ranks; r++) {
-            double mine = 0;
-            for (long z = 0; z < zones; z++)
-                mine += zone_of[z] == r ? zone_share[z] : 0;
-            printf("%s%.6f", r ? ", " : "", mine);
-        }
-        printf("]");
-    } else if (bench_rank == 0) {
-        bench_print_times("turn", each);
-        bench_print_times("at the end", end);
-        if (serial)
-            bench_print_times("serial", one);
-        printf("all turns  %.3f s\n", all);
-    }
+    double *samples = (double *) malloc(sizeof(double) * (size_t) turns), serial_s[SERIAL_RUNS] = { 0 };
+    const double all = time_turns(turns, samples);
+    check_rows(turns);
+    if (serial)
+        time_serial(serial_s);
+    if (bench_rank == 0)
+        print(json, turns, samples, serial ? serial_s : NULL, all);
     bench_json_end(json);
     free(samples);
     free(table);

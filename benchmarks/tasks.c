@@ -462,6 +462,20 @@ static void usage(void)
              "first");
 }
 
+static void check_what(const char *what)
+{
+    static const char *const whats[] = { "list", "uts", "bag", "balanced", "pipeline", "large", "cost", NULL };
+    int known = 0;
+    while (whats[known] && strcmp(whats[known], what))
+        known++;
+    if (!whats[known])
+        bench_fail(2, "%s: --what takes list, uts, bag, balanced, pipeline, large or cost, not '%s'", me, what);
+    if (alone && strcmp(what, "uts"))
+        bench_fail(2, "%s: --alone is for uts, not for '%s'", me, what);
+    if (by_hand && strcmp(what, "list"))
+        bench_fail(2, "%s: --by-hand is for list, not for '%s'", me, what);
+}
+
 int main(int argc, char **argv)
 {
     enum { WHAT = 1, ELEMENTS, TREE, TASKS, GRAIN, COST, BYTES, SEED, SLEEP, ALONE, BY_HAND, JSON, HELP };
@@ -502,16 +516,7 @@ int main(int argc, char **argv)
         case JSON: json = true; break;
         case HELP: usage(); MPI_Finalize(); return 0;
         }
-    static const char *const whats[] = { "list", "uts", "bag", "balanced", "pipeline", "large", "cost", NULL };
-    int known = 0;
-    while (whats[known] && strcmp(whats[known], what))
-        known++;
-    if (!whats[known])
-        bench_fail(2, "%s: --what takes list, uts, bag, balanced, pipeline, large or cost, not '%s'", me, what);
-    if (alone && strcmp(what, "uts"))
-        bench_fail(2, "%s: --alone is for uts, not for '%s'", me, what);
-    if (by_hand && strcmp(what, "list"))
-        bench_fail(2, "%s: --by-hand is for list, not for '%s'", me, what);
+    check_what(what);
     double seconds = 0, limit = 0, busy = 0, moving = 0, messages = 0, ns = 0;
     must(ws_pool_create(alone ? MPI_COMM_SELF : MPI_COMM_WORLD, &pool));
     if (!strcmp(what, "list"))

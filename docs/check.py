@@ -2,20 +2,28 @@
 # SPDX-License-Identifier: MIT
 """Keeps the documentation true.
 
-check.py text             links and anchors lead somewhere, pictures are well-formed and name files that there are, every option is
-                          documented, README quotes what the code prints, and its samples of it agree with each other
+check.py text             links and anchors lead somewhere, pictures are well-formed and name files that exist, quoted programs are those of
+                          docs/examples, quoted messages are printed by the code, the page of options is the table of options, and the samples in
+                          README.md are of a single run and agree with each other
+check.py files            the names of what is installed of the documentation, one a line
+check.py site FOLDER      the HTML documentation in FOLDER: each link, anchor and picture is there
 check.py example PREFIX   README's program compiles, runs with and without -workshare, and gives the same answer
 """
+import html.parser
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 import xml.etree.ElementTree
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TOP / 'runtime/options'))
+sys.dont_write_bytecode = True
 import generate  # noqa: E402
+README_LINES = 120
+SHORT = 3       # parts of a quote that have no more letters are not looked for
 problems = []
 
 
@@ -38,10 +46,22 @@ def check_links(page):
             problems.append(f'{page.relative_to(TOP)}: {target}: no such heading')
 
 
+def pages():
+    return [*sorted(TOP.glob('*.md')), *sorted(TOP.glob('docs/**/*.md'))]
+
+
+def installed():
+    """The pages, and what they link to and show."""
+    rest = [path for ending in ('svg', 'png', 'schema.json') for path in sorted(TOP.glob(f'docs/**/*.{ending}'))]
+    rest += [path for path in sorted(TOP.glob('docs/examples/*')) if path.suffix in ('.c', '.cpp', '.f90')]
+    rest += [TOP / 'LICENSE', TOP / 'CITATION.cff', TOP / 'tests/job/mpi/blocking_calls.txt']
+    return [str(path.relative_to(TOP)) for path in pages() + rest]
+
+
 def text():
-    pages = [*TOP.glob('*.md'), *TOP.glob('docs/*.md')]
-    for page in pages:
+    for page in pages():
         check_links(page)
+        check_programs(page)
     for picture in TOP.glob('docs/**/*.svg'):
         try:
             xml.etree.ElementTree.parse(picture)
@@ -51,13 +71,30 @@ def text():
             if not (TOP / name).exists() and not (TOP / 'runtime' / name).exists():
                 problems.append(f'{picture.relative_to(TOP)} names {name}, and there is no such file')
     check_options()
-    check_quotes()
+    check_readme()
+    check_messages()
+
+
+def check_programs(page):
+    """A block behind <!-- from FILE --> is a part of that file."""
+    shown = page.relative_to(TOP)
+    for name, block in re.findall(r'^<!-- from (\S+) -->\n+```\w*\n(.*?)^```', page.read_text(), re.S | re.M):
+        if not (TOP / name).is_file():
+            problems.append(f'{shown} quotes {name}, and there is no such file')
+        elif block not in (TOP / name).read_text():
+            problems.append(f'{shown}: the block is not in {name}')
+    if page == TOP / 'docs/README.md':
+        quoted = ''.join(p.read_text() for p in pages())
+        for program in TOP.glob('docs/examples/*'):
+            if program.suffix in ('.c', '.cpp', '.f90') and f'<!-- from {program.relative_to(TOP)} -->' not in quoted:
+                problems.append(f'{program.relative_to(TOP)} is quoted on no page')
 
 
 def literals():
-    """What the runtime's string literals say, one a line, with each conversion as a number sign."""
+    """What string literals of the product say, one a line, with each conversion as a number sign."""
     text = ''
-    for source in [*TOP.glob('runtime/**/*.cpp'), *TOP.glob('runtime/**/*.h')]:
+    sources = [path for folder in ('runtime', 'tools', 'compiler-plugin') for ending in ('cpp', 'h', 'c', 'cc') for path in TOP.glob(f'{folder}/**/*.{ending}')]
+    for source in sources:
         for whole in re.findall(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*', source.read_text()):
             text += ''.join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', whole)) + '\n'
     return re.sub(r'%%', '%', re.sub(r'%[-+.\d]*[a-z]+', '#', text))
@@ -68,43 +105,90 @@ def unprinted(quote, printed):
     quote = re.sub(r'\b(?:\w+\.c|rank|CPU|CPUs)? ?:?\d[\w.:]*(?: (?:%|[mun]?s)(?!\w))?|\w+\.c:\d+:\w+', '#', quote)
     parts = [part.strip(' .') for part in re.split(r'#|\.\.\.|[:;,()]', quote)]
     plural = {part for part in parts if part in ('ranks on', 'chunks')}    # of "rank%s on"; behind a number
-    return [part for part in parts if len(part) > 3 and part not in printed and part not in plural]
+    return [part for part in parts if len(part) > SHORT and part not in printed and part not in plural]
 
 
-def check_quotes():
+def check_messages():
+    """The tables of docs/guides/troubleshooting.md, whose first column is headed "message"."""
+    printed, page = literals(), TOP / 'docs/guides/troubleshooting.md'
+    rows = [row for table in re.findall(r'^\| message \|.*\n\|[-|]+\n((?:\|.*\n)+)', page.read_text(), re.M)
+            for row in re.findall(r'^\| `([^`]*)` \|', table, re.M)]
+    if len(rows) < 20:
+        problems.append(f'{page.relative_to(TOP)} explains only {len(rows)} messages')
+    for row in rows:
+        for part in unprinted(row, printed):
+            problems.append(f'{page.relative_to(TOP)} quotes {part!r}, and no code prints that')
+
+
+def check_readme():
     readme, printed = (TOP / 'README.md').read_text(), literals()
     assert unprinted('2 ranks on 1 node, 0.3 s: ranks waited in MPI 3 % of the day', printed) == ['of the day']
-    samples = re.findall(r'^    (workshare: .*)$', readme, re.M)
-    rows = re.findall(r'^\| ([^|]+) \|', re.search(r'^\| it says \|.*\n\|[-|]+\n((?:\|.*\n)+)', readme, re.M)[1], re.M)
-    for quote in samples + rows:
-        for part in unprinted(quote, printed):
+    if readme.count('\n') > README_LINES:
+        problems.append(f'README.md has {readme.count(chr(10))} lines, {README_LINES} is the most')
+    samples = [' '.join(sample.split()) for sample in re.findall(r'^    (workshare: .*\n(?:    .*\n)*)', readme, re.M)]
+    for sample in samples:
+        for part in unprinted(sample, printed):
             problems.append(f'README.md quotes {part!r}, and no code prints that')
     took = [float(re.search(r', ([\d.]+) s: ', sample)[1]) for sample in samples]
-    bound, gain = (float(re.search(rf'{word} ([\d.]+) times as fast', ' '.join(samples))[1]) for word in ('up to', 'about'))
-    if len(samples) != 2 or not 0.95 * gain < took[0] / took[1] < 1.05 * gain or max(gain, took[0] / took[1]) > bound:
-        problems.append(f'README.md: runs of {took} s, a gain of {gain} and a bound of {bound} contradict each other')
+    bound, gain = (re.search(rf'{word} ([\d.]+) times as fast', ' '.join(samples)) for word in ('up to', 'about'))
+    if len(samples) != 2 or not bound or not gain:
+        problems.append('README.md shows no two summaries: one with the bound, and one with the gain')
+    elif not 0.95 * float(gain[1]) < took[0] / took[1] < 1.05 * float(gain[1]) or max(float(gain[1]), took[0] / took[1]) > float(bound[1]):
+        problems.append(f'README.md: runs of {took} s, a gain of {gain[1]} and a bound of {bound[1]} contradict each other')
 
 
 def check_options():
-    """README's tables and docs/mpi_t.md against the table of options."""
+    """docs/reference/options.md and docs/reference/mpi_t.md against the table of options."""
     options = generate.read(TOP / 'runtime/options/options.txt')
-    readme = (TOP / 'README.md').read_text()
-    for heading, of in (('mpirun', [o for o in options if o.name]), ('variable', [o for o in options if not o.name])):
-        wanted = {o.name or o.variable: (o.default + f' {o.unit}' * bool(o.unit)) if o.kind in ('number', 'words') else '' for o in of}
-        wanted.pop('-workshare-check', None)    # a number that users do not see
-        tables = re.findall(rf'^\| `?{heading}`? \| default \| \|\n\|[-|]+\n((?:\|.*\n)+)', readme, re.M)
-        rows = dict(re.findall(r'^\| `([\w-]+)[^`]*` \| ([^|]*?) ?\|', ''.join(tables), re.M))
-        if heading == 'mpirun' and rows.pop('-workshare-check', None) is None:
-            problems.append('README.md does not name -workshare-check')
-        if rows != wanted:
-            problems.append(f'README.md and options.txt differ: {sorted(rows.items() ^ wanted.items())}')
+    page = (TOP / 'docs/reference/options.md').read_text()
+    if generate.renewed(options, page) != page:
+        problems.append('docs/reference/options.md is not what options.txt makes of it: '
+                        'runtime/options/generate.py page runtime/options/options.txt docs/reference/options.md')
     # The section of control variables; texts are words, schedules and sizes, and live those that act at once.
-    table = re.search(r'^## Control variables\n(.*?)^## ', (TOP / 'docs/mpi_t.md').read_text(), re.S | re.M)[1]
+    table = re.search(r'^## Control variables\n(.*?)^## ', (TOP / 'docs/reference/mpi_t.md').read_text(), re.S | re.M)[1]
     rows = {name: (kind, when) for names, kind, when in re.findall(r'^\| (`WS_.*?`) \| `(\w+)` \| (.*?) \|$', table, re.M)
             for name in re.findall(r'WS_\w+', names)}
     wanted = {o.variable: ('MPI_CHAR' if o.words or o.kind in ('schedule', 'size') else 'MPI_UNSIGNED', o.live) for o in options if o.scope}
     if {name: (kind, when.startswith('acts at once')) for name, (kind, when) in rows.items()} != wanted:
-        problems.append(f'docs/mpi_t.md and options.txt differ: {sorted(rows)}, {sorted(wanted)}')
+        problems.append(f'docs/reference/mpi_t.md and options.txt differ: {sorted(rows)}, {sorted(wanted)}')
+
+
+class Html(html.parser.HTMLParser):
+    """The links and anchors of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.anchors = [], {'', '#'}
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name == 'id' or tag == 'a' and name == 'name':
+                self.anchors.add(value)
+            elif name in ('href', 'src'):
+                self.links.append(value or '')
+
+
+def site(folder):
+    found = {path.resolve(): Html(path.read_text()) for path in pathlib.Path(folder).rglob('*.html')}
+    for name in 'index.html', 'search.html', 'docs/start/tutorial.html':
+        if (pathlib.Path(folder) / name).resolve() not in found:
+            problems.append(f'{folder} has no {name}')
+    if not (pathlib.Path(folder) / 'searchindex.js').exists():
+        problems.append(f'{folder} cannot be searched: it has no searchindex.js')
+    count = 0
+    for path, page in found.items():
+        for link in page.links:
+            if '://' in link or link.startswith(('mailto:', 'data:')):
+                continue
+            count += 1
+            name, _, anchor = link.partition('#')
+            to = (path.parent / urllib.parse.unquote(name.split('?')[0])).resolve() if name else path
+            if not to.exists():
+                problems.append(f'{path}: there is no {link}')
+            elif to in found and urllib.parse.unquote(anchor) not in found[to].anchors:
+                problems.append(f'{path}: {link}: no such anchor')
+    print(f'{len(found)} pages, {count} links')
 
 
 def example(prefix):
@@ -136,6 +220,10 @@ def example(prefix):
 
 if sys.argv[1:] == ['text']:
     text()
+elif sys.argv[1:] == ['files']:
+    print('\n'.join(installed()))
+elif len(sys.argv) == 3 and sys.argv[1] == 'site':
+    site(sys.argv[2])
 elif len(sys.argv) == 3 and sys.argv[1] == 'example':
     example(sys.argv[2])
 else:

@@ -26,11 +26,11 @@ def check(right, what, output=''):
 
 
 def fits(schema, value, what):
-    """JSON that a program wrote, as docs/SCHEMA.schema.json has it; without a library for that the script ends as skipped."""
+    """JSON that a program wrote, as docs/reference/SCHEMA.schema.json has it; without a library for that the script ends as skipped."""
     if schemas.MISSING:
         skips.add(schemas.MISSING)
     wrong = schemas.problems(schema, value)
-    return check(not wrong, f'{what}: it does not fit docs/{schema}.schema.json', '\n'.join(wrong))
+    return check(not wrong, f'{what}: it does not fit docs/reference/{schema}.schema.json', '\n'.join(wrong))
 
 
 def finish():

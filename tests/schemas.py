@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What programs write as JSON, against the schemas in docs/: docs/NAME.schema.json describes `"schema": "workshare-NAME/..."`."""
+"""What programs write as JSON, against the schemas in docs/reference/: docs/reference/NAME.schema.json describes `"schema": "workshare-NAME/..."`."""
 import functools
 import json
 import pathlib
@@ -28,7 +28,7 @@ def strict(schema):
 
 @functools.lru_cache(maxsize=None)
 def validator(name):
-    path = pathlib.Path(__file__).resolve().parent.parent / f'docs/{name}.schema.json'
+    path = pathlib.Path(__file__).resolve().parent.parent / f'docs/reference/{name}.schema.json'
     return jsonschema.Draft202012Validator(strict(json.loads(path.read_text())))
 
 

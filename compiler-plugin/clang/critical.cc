@@ -17,25 +17,26 @@ namespace {
 
 class Criticals {
 public:
-    explicit Criticals(Module &module) : module_(module), context_(module.getContext()) {}
+    explicit Criticals(Module& module) : module_(module), context_(module.getContext()) {}
 
-    unsigned run() {
-        std::vector<std::pair<CallBase *, std::string>> found;
-        for (Function &function : module_)
-            for (BasicBlock &block : function)
-                for (Instruction &instruction : block)
+    unsigned run()
+    {
+        std::vector<std::pair<CallBase*, std::string>> found;
+        for (Function& function : module_)
+            for (BasicBlock& block : function)
+                for (Instruction& instruction : block)
                     if (calls(instruction, "__kmpc_critical") || calls(instruction, "__kmpc_end_critical")) {
-                        auto *call = cast<CallBase>(&instruction);
+                        auto* call = cast<CallBase>(&instruction);
                         std::string name;
                         if (is_ours(call->getArgOperand(2)->stripPointerCasts()->getName(), name))
                             found.emplace_back(call, name);
                     }
-        for (auto &[call, name] : found) {
+        for (auto& [call, name] : found) {
             const bool enter = calls(*call, "__kmpc_critical");
-            auto *lock = dyn_cast<GlobalVariable>(call->getArgOperand(2)->stripPointerCasts());
-            FunctionCallee function = module_.getOrInsertFunction(
-                enter ? "ws_critical_start" : "ws_critical_end",
-                FunctionType::get(Type::getVoidTy(context_), {pointer_}, false));
+            auto* lock = dyn_cast<GlobalVariable>(call->getArgOperand(2)->stripPointerCasts());
+            FunctionCallee function =
+                module_.getOrInsertFunction(enter ? "ws_critical_start" : "ws_critical_end",
+                                            FunctionType::get(Type::getVoidTy(context_), {pointer_}, false));
             cast<Function>(function.getCallee())->addFnAttr(Attribute::NoUnwind);
             IRBuilder<>(call).CreateCall(function, {object(name)});
             remove_call(call);
@@ -47,7 +48,8 @@ public:
     }
 
 private:
-    static bool is_ours(StringRef lock, std::string &name) {
+    static bool is_ours(StringRef lock, std::string& name)
+    {
         std::string prefix = ws::critical_prefix;
         prefix.pop_back();
         if (!lock.consume_front(".gomp_critical_user_" + prefix) || !lock.consume_back(".var"))
@@ -58,31 +60,32 @@ private:
     }
 
     // struct ws_critical.
-    Constant *object(const std::string &name) {
-        GlobalVariable *&object = objects_[name];
+    Constant* object(const std::string& name)
+    {
+        GlobalVariable*& object = objects_[name];
         if (!object) {
-            Constant *text = ConstantDataArray::getString(context_, name);
-            auto *literal = new GlobalVariable(module_, text->getType(), true, GlobalValue::PrivateLinkage, text,
+            Constant* text = ConstantDataArray::getString(context_, name);
+            auto* literal = new GlobalVariable(module_, text->getType(), true, GlobalValue::PrivateLinkage, text,
                                                ".str.ws_critical");
             literal->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
             literal->setAlignment(Align(1));
-            auto *type = StructType::get(context_, {pointer_, pointer_});
-            Constant *values[] = {ConstantExpr::getBitCast(literal, pointer_), ConstantPointerNull::get(pointer_)};
+            auto* type = StructType::get(context_, {pointer_, pointer_});
+            Constant* values[] = {ConstantExpr::getBitCast(literal, pointer_), ConstantPointerNull::get(pointer_)};
             object = new GlobalVariable(module_, type, false, GlobalValue::InternalLinkage,
                                         ConstantStruct::get(type, values), "ws_critical");
-            object->setAlignment(Align(sizeof(void *)));
+            object->setAlignment(Align(sizeof(void*)));
         }
         return ConstantExpr::getBitCast(object, pointer_);
     }
 
-    Module &module_;
-    LLVMContext &context_;
-    PointerType *const pointer_ = pointer_to(Type::getInt8Ty(context_));
-    std::map<std::string, GlobalVariable *> objects_;
+    Module& module_;
+    LLVMContext& context_;
+    PointerType* const pointer_ = pointer_to(Type::getInt8Ty(context_));
+    std::map<std::string, GlobalVariable*> objects_;
 };
 
-}  // namespace
+} // namespace
 
-unsigned lower_criticals(Module &module) { return Criticals(module).run(); }
+unsigned lower_criticals(Module& module) { return Criticals(module).run(); }
 
-}  // namespace ws_clang
+} // namespace ws_clang

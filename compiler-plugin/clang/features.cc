@@ -3,7 +3,7 @@
 // What a file tells libws that it uses (runtime/abi/abi.h, ws_uses), by a constructor.
 #include "back.h"
 
-#include "../clauses/mpi.h"
+#include "../clauses/mpi_calls.h"
 #include "../../runtime/abi/abi.h"
 
 namespace ws_clang {
@@ -12,7 +12,8 @@ using namespace llvm;
 
 namespace {
 
-bool communicates(const Function &function) {
+bool communicates(const Function& function)
+{
     const ws::MpiCall kind = ws::mpi_call(function.getName().str());
     return function.isDeclaration() && (kind == ws::MpiCall::communicates || kind == ws::MpiCall::opens_file);
 }
@@ -21,54 +22,58 @@ bool communicates(const Function &function) {
 class Reach {
 public:
     bool mpi = false;
-    bool unknown = false;       // calls through a pointer
+    bool unknown = false; // calls through a pointer
 
-    void add(const Function *function) {
+    void add(const Function* function)
+    {
         if (!seen_.insert(function).second)
             return;
         mpi |= communicates(*function);
-        for (const Instruction &instruction : instructions(function)) {
-            if (const auto *call = dyn_cast<CallBase>(&instruction))
+        for (const Instruction& instruction : instructions(function)) {
+            if (const auto* call = dyn_cast<CallBase>(&instruction))
                 unknown |= call->isIndirectCall();
-            for (const Value *operand : instruction.operands())
+            for (const Value* operand : instruction.operands())
                 mention(operand);
         }
     }
 
 private:
-    void mention(const Value *value) {
-        if (const auto *function = dyn_cast<Function>(value))
+    void mention(const Value* value)
+    {
+        if (const auto* function = dyn_cast<Function>(value))
             add(function);
-        else if (const auto *expression = dyn_cast<ConstantExpr>(value))
-            for (const Value *operand : expression->operands())
+        else if (const auto* expression = dyn_cast<ConstantExpr>(value))
+            for (const Value* operand : expression->operands())
                 mention(operand);
     }
 
-    SmallPtrSet<const Function *, 16> seen_;
+    SmallPtrSet<const Function*, 16> seen_;
 };
 
-}  // namespace
+} // namespace
 
-unsigned features_of_loops(Module &module, ArrayRef<Function *> loops) {
+unsigned features_of_loops(Module& module, ArrayRef<Function*> loops)
+{
     Reach reach;
-    for (const Function *loop : loops)
+    for (const Function* loop : loops)
         reach.add(loop);
     // Through a pointer any function of this file may be called whose address is taken.
     if (reach.unknown)
-        for (const Function &function : module)
+        for (const Function& function : module)
             if (!reach.mpi && !function.isDeclaration() && function.hasAddressTaken())
                 reach.add(&function);
     return reach.mpi ? WS_USES_MPI_IN_LOOPS : 0;
 }
 
-void announce(Module &module, unsigned features) {
+void announce(Module& module, unsigned features)
+{
     if (!features)
         return;
-    LLVMContext &context = module.getContext();
-    auto *nothing = Type::getVoidTy(context);
-    auto *number = Type::getInt32Ty(context);
-    Function *constructor = Function::Create(FunctionType::get(nothing, false), GlobalValue::InternalLinkage,
-                                             "ws_announce", module);
+    LLVMContext& context = module.getContext();
+    auto* nothing = Type::getVoidTy(context);
+    auto* number = Type::getInt32Ty(context);
+    Function* constructor =
+        Function::Create(FunctionType::get(nothing, false), GlobalValue::InternalLinkage, "ws_announce", module);
     constructor->addFnAttr(Attribute::NoUnwind);
     IRBuilder<> builder(BasicBlock::Create(context, "", constructor));
     builder.CreateCall(module.getOrInsertFunction("ws_uses", FunctionType::get(nothing, {number}, false)),
@@ -77,16 +82,17 @@ void announce(Module &module, unsigned features) {
     appendToGlobalCtors(module, constructor, 65535);
 }
 
-void name_fws(Module &module) {
+void name_fws(Module& module)
+{
     // One of these stands in all that was lowered.
-    const char *ours[] = {"ws_parallel",       "ws_parallel_if", "ws_openmp",
+    const char* ours[] = {"ws_parallel",       "ws_parallel_if", "ws_openmp",
                           "ws_critical_start", "ws_alone",       "ws_atomic_start"};
-    if (none_of(ours, [&](const char *name) { return module.getNamedValue(name); }))
+    if (none_of(ours, [&](const char* name) { return module.getNamedValue(name); }))
         return;
-    auto *byte = Type::getInt8Ty(module.getContext());
-    Constant *name = module.getOrInsertGlobal(WS_LINK_SYMBOL, byte);
-    auto *pointer = new GlobalVariable(module, name->getType(), true, GlobalValue::PrivateLinkage, name, "ws_link");
+    auto* byte = Type::getInt8Ty(module.getContext());
+    Constant* name = module.getOrInsertGlobal(WS_LINK_SYMBOL, byte);
+    auto* pointer = new GlobalVariable(module, name->getType(), true, GlobalValue::PrivateLinkage, name, "ws_link");
     appendToCompilerUsed(module, {pointer});
 }
 
-}  // namespace ws_clang
+} // namespace ws_clang

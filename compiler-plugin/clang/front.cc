@@ -16,20 +16,22 @@ namespace {
 
 bool used;
 
-ws::Token to_grammar(const Preprocessor &preprocessor, const Token &token, int origin) {
+ws::Token to_grammar(const Preprocessor& preprocessor, const Token& token, int origin)
+{
     ws::Token out;
     out.origin = origin;
     out.text = preprocessor.getSpelling(token);
-    out.kind = token.getIdentifierInfo()       ? ws::TokenKind::identifier
-               : token.is(tok::numeric_constant) ? ws::TokenKind::number
+    out.kind = token.getIdentifierInfo()                     ? ws::TokenKind::identifier
+               : token.is(tok::numeric_constant)             ? ws::TokenKind::number
                : tok::getPunctuatorSpelling(token.getKind()) ? ws::TokenKind::punctuation
                                                              : ws::TokenKind::other;
     return out;
 }
 
-}  // namespace
+} // namespace
 
-Token blank_token(tok::TokenKind kind, SourceLocation at) {
+Token blank_token(tok::TokenKind kind, SourceLocation at)
+{
     Token token;
     token.startToken();
     token.setKind(kind);
@@ -37,12 +39,13 @@ Token blank_token(tok::TokenKind kind, SourceLocation at) {
     return token;
 }
 
-Token made_token(Preprocessor &preprocessor, tok::TokenKind kind, const std::string &text, SourceLocation at) {
+Token made_token(Preprocessor& preprocessor, tok::TokenKind kind, const std::string& text, SourceLocation at)
+{
     Token token = blank_token(kind, at);
     preprocessor.CreateString(text, token, at, at);
     token.setKind(kind);
     if (kind == tok::identifier) {
-        clang::IdentifierInfo *name = preprocessor.getIdentifierInfo(text);
+        clang::IdentifierInfo* name = preprocessor.getIdentifierInfo(text);
         token.setIdentifierInfo(name);
         token.setKind(name->getTokenID());
     }
@@ -52,7 +55,8 @@ Token made_token(Preprocessor &preprocessor, tok::TokenKind kind, const std::str
 
 namespace {
 
-Token as_token(Preprocessor &preprocessor, const ws::Token &token, SourceLocation at) {
+Token as_token(Preprocessor& preprocessor, const ws::Token& token, SourceLocation at)
+{
     const tok::TokenKind kind = token.kind == ws::TokenKind::identifier ? tok::identifier
                                 : token.kind == ws::TokenKind::number   ? tok::numeric_constant
                                 : token.kind == ws::TokenKind::other    ? tok::string_literal
@@ -64,27 +68,29 @@ Token as_token(Preprocessor &preprocessor, const ws::Token &token, SourceLocatio
     return made_token(preprocessor, kind, token.text, at);
 }
 
-}  // namespace
+} // namespace
 
 namespace {
 
 // Within a pragma, _Pragma is a word like others: clang's own lexer does not survive one that is not complete.
 class PragmaOperatorOff {
 public:
-    explicit PragmaOperatorOff(Preprocessor &preprocessor)
-        : word_(preprocessor.getIdentifierInfo("_Pragma")), was_(word_->hasMacroDefinition()) {
+    explicit PragmaOperatorOff(Preprocessor& preprocessor)
+        : word_(preprocessor.getIdentifierInfo("_Pragma")), was_(word_->hasMacroDefinition())
+    {
         word_->setHasMacroDefinition(false);
     }
     ~PragmaOperatorOff() { word_->setHasMacroDefinition(was_); }
 
 private:
-    clang::IdentifierInfo *const word_;
+    clang::IdentifierInfo* const word_;
     const bool was_;
 };
 
-}  // namespace
+} // namespace
 
-std::vector<Token> read_pragma(Preprocessor &preprocessor) {
+std::vector<Token> read_pragma(Preprocessor& preprocessor)
+{
     const PragmaOperatorOff off(preprocessor);
     std::vector<Token> tokens;
     for (int inner = 0;;) {
@@ -105,21 +111,24 @@ std::vector<Token> read_pragma(Preprocessor &preprocessor) {
     }
 }
 
-std::string place_literal(const Preprocessor &preprocessor, SourceLocation at) {
+std::string place_literal(const Preprocessor& preprocessor, SourceLocation at)
+{
     const clang::PresumedLoc place = preprocessor.getSourceManager().getPresumedLoc(at);
     std::string text;
     for (char c : place.isValid() ? llvm::StringRef(place.getFilename()) : "?")
         text += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
-    return '"' + text + ':' + std::to_string(place.isValid() ? place.getLine() : 0) + ':'
-           + std::to_string(place.isValid() ? place.getColumn() : 0) + '"';
+    return '"' + text + ':' + std::to_string(place.isValid() ? place.getLine() : 0) + ':' +
+           std::to_string(place.isValid() ? place.getColumn() : 0) + '"';
 }
 
-unsigned next_directive() {
+unsigned next_directive()
+{
     static unsigned number;
     return number++;
 }
 
-void enter(Preprocessor &preprocessor, const std::vector<Token> &tokens) {
+void enter(Preprocessor& preprocessor, const std::vector<Token>& tokens)
+{
     auto copy = std::make_unique<Token[]>(tokens.size());
     std::copy(tokens.begin(), tokens.end(), copy.get());
     preprocessor.EnterTokenStream(std::move(copy), tokens.size(), /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
@@ -131,7 +140,8 @@ class Handler : public clang::PragmaHandler {
 public:
     Handler() : PragmaHandler("ws") {}
 
-    void HandlePragma(Preprocessor &preprocessor, clang::PragmaIntroducer introducer, Token &first) override {
+    void HandlePragma(Preprocessor& preprocessor, clang::PragmaIntroducer introducer, Token& first) override
+    {
         std::vector<Token> in = read_pragma(preprocessor);
         const Token end = in.back();
         in.pop_back();
@@ -142,11 +152,14 @@ public:
     }
 
 private:
+    static constexpr int pragma = -1; // as an origin: the directive itself
+
     // -E and -save-temps print the pragma, with its macros expanded, for the compilation that follows: as the operator,
     // which may stand anywhere in a line.
-    void print(Preprocessor &preprocessor, SourceLocation at, const Token &first, const std::vector<Token> &in) {
+    void print(Preprocessor& preprocessor, SourceLocation at, const Token& first, const std::vector<Token>& in)
+    {
         std::string text = "ws";
-        for (const Token &token : in)
+        for (const Token& token : in)
             text += (token.hasLeadingSpace() ? " " : "") + preprocessor.getSpelling(token);
         std::string literal;
         for (char c : text)
@@ -160,13 +173,13 @@ private:
         enter(preprocessor, out);
     }
 
-    void compile(Preprocessor &preprocessor, const Token &first, const std::vector<Token> &in, const Token &end) {
+    void compile(Preprocessor& preprocessor, const Token& first, const std::vector<Token>& in, const Token& end)
+    {
         const SourceLocation at = first.getLocation();
-        const clang::SourceManager &sources = preprocessor.getSourceManager();
+        const clang::SourceManager& sources = preprocessor.getSourceManager();
         ws::Tokens tokens;
         for (size_t i = 0; i < in.size(); i++)
             tokens.push_back(to_grammar(preprocessor, in[i], int(i)));
-        constexpr int pragma = -1;
         const auto place = [&](int origin) { return origin == pragma ? at : in[origin].getLocation(); };
 
         if (const std::string header = foreign_header(preprocessor); !header.empty()) {
@@ -176,56 +189,60 @@ private:
         ws::Problems problems;
         const ws::Directive directive = ws::parse(tokens, pragma, problems);
         note_pragma(sources, at, in.empty() ? at : in.back().getLocation(), ws::full_name(directive.kind));
-        for (const ws::Problem &problem : problems)
+        for (const ws::Problem& problem : problems)
             error_about(preprocessor.getDiagnostics(), place(problem.origin), problem.text);
         // Half a directive with clauses is worth further errors; of the others nothing would be left but confusion.
-        const bool has_more = directive.kind == ws::DirectiveKind::loop || directive.kind == ws::DirectiveKind::sections
-                              || directive.kind == ws::DirectiveKind::section;
+        const bool has_more = directive.kind == ws::DirectiveKind::loop ||
+                              directive.kind == ws::DirectiveKind::sections ||
+                              directive.kind == ws::DirectiveKind::section;
         if (directive.kind == ws::DirectiveKind::none || (!has_more && !problems.empty()))
             return;
         used = true;
 
-        std::vector<Token> out;
-        const auto word = [&](const char *text) {
-            out.push_back(made_token(preprocessor, tok::identifier, text, at));
+        std::vector<Token> out = construct(preprocessor, directive.kind, at, end.getLocation());
+        for (Token& token : contents(preprocessor, directive, in, at))
+            out.push_back(std::move(token));
+        out.push_back(blank_token(tok::annot_pragma_openmp_end, end.getLocation()));
+        enter(preprocessor, out);
+    }
+
+    // The beginning of OpenMP's construct.
+    static std::vector<Token> construct(Preprocessor& preprocessor, ws::DirectiveKind kind, SourceLocation at,
+                                        SourceLocation end)
+    {
+        std::vector<Token> out{blank_token(tok::annot_pragma_openmp, at)};
+        const auto add = [&](tok::TokenKind token, const char* text) {
+            out.push_back(made_token(preprocessor, token, text, at));
         };
-        const auto begin_pragma = [&] { out.push_back(blank_token(tok::annot_pragma_openmp, at)); };
-        const auto end_pragma = [&] { out.push_back(blank_token(tok::annot_pragma_openmp_end, end.getLocation())); };
-        switch (directive.kind) {
+        switch (kind) {
         case ws::DirectiveKind::loop:
-        case ws::DirectiveKind::sections:
-            begin_pragma();
-            word("parallel");
-            break;
-        case ws::DirectiveKind::section:
-            begin_pragma();
-            word("section");
-            break;
-        case ws::DirectiveKind::declare_reduction:
-            begin_pragma();
-            word("declare");
-            break;
+        case ws::DirectiveKind::sections: add(tok::identifier, "parallel"); break;
+        case ws::DirectiveKind::section: add(tok::identifier, "section"); break;
+        case ws::DirectiveKind::declare_reduction: add(tok::identifier, "declare"); break;
         case ws::DirectiveKind::atomic:
-            begin_pragma();
-            word("critical");
-            for (const char *text : {"(", atomic_mark, ")"})
-                out.push_back(made_token(preprocessor, text[0] == '(' ? tok::l_paren : text[0] == ')' ? tok::r_paren
-                                                                                                     : tok::identifier,
-                                         text, at));
-            end_pragma();
-            begin_pragma();
-            word("atomic");
+            add(tok::identifier, "critical");
+            add(tok::l_paren, "(");
+            add(tok::identifier, atomic_mark);
+            add(tok::r_paren, ")");
+            out.push_back(blank_token(tok::annot_pragma_openmp_end, end));
+            out.push_back(blank_token(tok::annot_pragma_openmp, at));
+            add(tok::identifier, "atomic");
             break;
-        case ws::DirectiveKind::critical:
-            begin_pragma();
-            word("critical");
-            break;
-        case ws::DirectiveKind::none:
-            break;
+        case ws::DirectiveKind::critical: add(tok::identifier, "critical"); break;
+        case ws::DirectiveKind::none: break;
         }
+        return out;
+    }
+
+    // The rest of it, by the grammar.
+    static std::vector<Token> contents(Preprocessor& preprocessor, const ws::Directive& directive,
+                                       const std::vector<Token>& in, SourceLocation at)
+    {
+        std::vector<Token> out;
+        const auto place = [&](int origin) { return origin == pragma ? at : in[origin].getLocation(); };
         const ws::Tokens openmp = ws::as_openmp(directive, pragma, 0);
         for (size_t i = 0; i < openmp.size(); i++) {
-            const ws::Token &token = openmp[i];
+            const ws::Token& token = openmp[i];
             if (!token.made) {
                 out.push_back(in[token.origin]);
             } else if (token.is(ws::chunk_function)) {
@@ -249,24 +266,25 @@ private:
                 out.push_back(made_token(preprocessor, tok::numeric_constant, std::to_string(next_directive()), at));
             }
         }
-        end_pragma();
-        enter(preprocessor, out);
+        return out;
     }
 };
 
 clang::PragmaHandlerRegistry::Add<Handler> handler("ws", "#pragma ws");
 
-}  // namespace
+} // namespace
 
 bool ws_used() { return used; }
 
-std::string foreign_header(Preprocessor &preprocessor) {
+std::string foreign_header(Preprocessor& preprocessor)
+{
     // What the plugin declares comes out of the precompiled header, if there is one.
-    const std::string &header = preprocessor.getPreprocessorOpts().ImplicitPCHInclude;
+    const std::string& header = preprocessor.getPreprocessorOpts().ImplicitPCHInclude;
     return header.empty() || preprocessor.getIdentifierInfo(ws::mark_function)->isFromAST() ? "" : header;
 }
 
-void refuse_header(clang::DiagnosticsEngine &diagnostics, SourceLocation at, const std::string &name) {
+void refuse_header(clang::DiagnosticsEngine& diagnostics, SourceLocation at, const std::string& name)
+{
     diagnostics.Report(
         at, diagnostics.getCustomDiagID(
                 clang::DiagnosticsEngine::Fatal,
@@ -274,4 +292,4 @@ void refuse_header(clang::DiagnosticsEngine &diagnostics, SourceLocation at, con
         << name;
 }
 
-}  // namespace ws_clang
+} // namespace ws_clang

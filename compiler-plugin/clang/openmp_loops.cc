@@ -6,7 +6,8 @@
 // nobody asks OpenMP for its threads. Also -fws-report, which prints a remark for each loop.
 #include "back.h"
 
-#include "../clauses/mpi.h"
+#include "../clauses/messages.h"
+#include "../clauses/mpi_calls.h"
 #include "../../runtime/abi/abi.h"
 
 #include <set>
@@ -17,16 +18,17 @@ using namespace llvm;
 
 namespace {
 
-std::set<std::string> remarks;      // printed: a template's loop comes once for each instance
+std::set<std::string> remarks; // printed: a template's loop comes once for each instance
 
 class Judge {
 public:
-    explicit Judge(const Module &module) : library_(Triple(module.getTargetTriple())) {}
+    explicit Judge(const Module& module) : library_(Triple(module.getTargetTriple())) {}
 
-    std::string why_not;                // the first reason; empty: none
-    std::set<std::string> unseen;       // functions of other files that it calls
+    std::string why_not; // the first reason; empty: none
+    std::set<std::string> unseen; // functions of other files that it calls
 
-    void region(const Function *body) {
+    void region(const Function* body)
+    {
         add(body, "");
         while (!todo_.empty()) {
             const auto [function, name] = todo_.back();
@@ -37,57 +39,58 @@ public:
 
 private:
     // `inside`: the function's name for the message, empty in the region itself.
-    void add(const Function *function, const std::string &inside) {
+    void add(const Function* function, const std::string& inside)
+    {
         if (!function->isDeclaration() && seen_.insert(function).second)
             todo_.emplace_back(function, inside);
     }
 
-    void refuse(const std::string &why, const std::string &inside) {
+    void refuse(const std::string& why, const std::string& inside)
+    {
         if (why_not.empty())
             why_not = inside.empty() ? why : why + " (in '" + inside + "')";
     }
 
-    void look(const Function *function, const std::string &inside) {
-        for (const Instruction &instruction : instructions(function)) {
+    void look(const Function* function, const std::string& inside)
+    {
+        for (const Instruction& instruction : instructions(function)) {
             if (isa<DbgInfoIntrinsic>(instruction))
                 continue;
-            if (const auto *call = dyn_cast<CallBase>(&instruction))
+            if (const auto* call = dyn_cast<CallBase>(&instruction))
                 look_call(*call, inside);
-            for (const Value *operand : instruction.operands())
+            for (const Value* operand : instruction.operands())
                 look_operand(operand, inside);
         }
     }
 
-    void look_operand(const Value *value, const std::string &inside) {
-        if (const auto *variable = dyn_cast<GlobalVariable>(value)) {
+    void look_operand(const Value* value, const std::string& inside)
+    {
+        if (const auto* variable = dyn_cast<GlobalVariable>(value)) {
             if (variable->isThreadLocal())
-                refuse("uses '" + readable_name(variable->getName().str()) + "', of which each thread has its own",
-                       inside);
-        } else if (const auto *function = dyn_cast<Function>(value)) {
+                refuse(ws::reason::thread_variable(readable_name(variable->getName().str())), inside);
+        } else if (const auto* function = dyn_cast<Function>(value)) {
             add(function, own_name(function, inside));
-        } else if (const auto *expression = dyn_cast<ConstantExpr>(value)) {
-            for (const Value *operand : expression->operands())
+        } else if (const auto* expression = dyn_cast<ConstantExpr>(value)) {
+            for (const Value* operand : expression->operands())
                 look_operand(operand, inside);
         }
     }
 
     // Functions that clang made of the region belong to it.
-    static std::string own_name(const Function *function, const std::string &inside) {
+    static std::string own_name(const Function* function, const std::string& inside)
+    {
         return is_of_openmp(function->getName()) ? inside : readable_name(function->getName().str());
     }
 
-    void look_call(const CallBase &call, const std::string &inside) {
-        const Function *called = callee(call);
+    void look_call(const CallBase& call, const std::string& inside)
+    {
+        const Function* called = callee(call);
         if (!called) {
             if (!call.isInlineAsm())
                 unseen.insert("function pointer");
             return;
         }
         const std::string name = called->getName().str();
-        static const std::set<std::string> threads = {
-            "pthread_self", "pthread_getspecific",  "pthread_setspecific", "gettid",
-            "sched_getcpu", "pthread_barrier_wait", "thrd_current",        "tss_get",
-            "tss_set"};
         LibFunc known;
         if (called->isIntrinsic())
             return;
@@ -95,77 +98,69 @@ private:
         if (begins(called->getName(), "__kmpc_") || begins(called->getName(), "__tgt_"))
             look_libomp_call(name, inside);
         else if (begins(called->getName(), "omp_")) {
-            if (name != "omp_get_wtime" && name != "omp_get_wtick" && name.find("_lock") == std::string::npos)
+            if (!ws::may_call(name))
                 refuse("calls '" + name + "'", inside);
         } else if (ws::is_refused(mpi))
             refuse("calls '" + ws::mpi_name(name) + "'", inside);
-        else if (threads.count(name))
+        else if (ws::tells_threads_apart(name))
             refuse("calls '" + name + "'", inside);
         else if (begins(called->getName(), "_ZTW"))
-            refuse("uses '" + readable_name("_Z" + name.substr(4)) + "', of which each thread has its own", inside);
-        else if (called->isDeclaration() && mpi == ws::MpiCall::none && !library_.getLibFunc(*called, known)
-                 && !is_support(called->getName()))
+            refuse(ws::reason::thread_variable(readable_name("_Z" + name.substr(4))), inside);
+        else if (called->isDeclaration() && mpi == ws::MpiCall::none && !library_.getLibFunc(*called, known) &&
+                 !is_support(called->getName()))
             unseen.insert(readable_name(name));
     }
 
     // What compiled code calls without the user's doing.
-    static bool is_support(StringRef name) {
-        for (const char *begin : {"__cxa_", "__clang_", "__gxx_", "__atomic_", "__ws_", "ws_", "_ZSt9terminatev"})
+    static bool is_support(StringRef name)
+    {
+        for (const char* begin : {"__cxa_", "__clang_", "__gxx_", "__atomic_", "__ws_", "ws_", "_ZSt9terminatev"})
             if (begins(name, begin))
                 return true;
         return false;
     }
 
-    void look_libomp_call(const std::string &name, const std::string &inside) {
+    void look_libomp_call(const std::string& name, const std::string& inside)
+    {
         const StringRef what = StringRef(name).drop_front(name[2] == 't' ? strlen("__tgt_") : strlen("__kmpc_"));
-        for (const char *harmless : {"global_thread_num", "critical", "end_critical", "flush"})
+        for (const char* harmless : {"global_thread_num", "critical", "end_critical", "flush"})
             if (what == harmless)
                 return;
-        if (inside.empty())     // of the loop itself
-            for (const char *own : {"dispatch_", "reduce", "end_reduce", "barrier"})
+        if (inside.empty()) // of the loop itself
+            for (const char* own : {"dispatch_", "reduce", "end_reduce", "barrier"})
                 if (begins(what, own))
                     return;
-        static const std::pair<const char *, const char *> constructs[] = {{"barrier", "barrier"},
-                                                                           {"cancel", "cancel"},
-                                                                           {"omp_task", "task"},
-                                                                           {"taskgroup", "taskgroup"},
-                                                                           {"fork_teams", "teams"},
-                                                                           {"fork_call", "parallel"},
-                                                                           {"push_num_threads", "parallel"},
-                                                                           {"serialized_parallel", "parallel"},
-                                                                           {"single", "single"},
-                                                                           {"for_static", "for"},
-                                                                           {"dispatch", "for"},
-                                                                           {"ordered", "ordered"},
-                                                                           {"master", "master"},
-                                                                           {"masked", "masked"},
-                                                                           {"target", "target"}};
-        for (const auto &[begin, construct] : constructs)
+        static const std::pair<const char*, const char*> constructs[] = {{"barrier", "barrier"},
+                                                                         {"cancel", "cancel"},
+                                                                         {"omp_task", "task"},
+                                                                         {"taskgroup", "taskgroup"},
+                                                                         {"fork_teams", "teams"},
+                                                                         {"fork_call", "parallel"},
+                                                                         {"push_num_threads", "parallel"},
+                                                                         {"serialized_parallel", "parallel"},
+                                                                         {"single", "single"},
+                                                                         {"for_static", "for"},
+                                                                         {"dispatch", "for"},
+                                                                         {"ordered", "ordered"},
+                                                                         {"master", "master"},
+                                                                         {"masked", "masked"},
+                                                                         {"target", "target"}};
+        for (const auto& [begin, construct] : constructs)
             if (begins(what, begin)) {
-                refuse(std::string("holds a construct '") + construct + "'", inside);
+                refuse(ws::reason::construct(construct), inside);
                 return;
             }
-        refuse("needs OpenMP's '" + what.str() + "'", inside);
+        refuse(ws::reason::openmp_function(what.str()), inside);
     }
 
     TargetLibraryInfoImpl library_;
-    SmallPtrSet<const Function *, 16> seen_;
-    std::vector<std::pair<const Function *, std::string>> todo_;
+    SmallPtrSet<const Function*, 16> seen_;
+    std::vector<std::pair<const Function*, std::string>> todo_;
 };
 
-// The first few.
-std::string list_of(const std::set<std::string> &names) {
-    constexpr size_t shown = 3;
-    std::string text;
-    size_t count = 0;
-    for (const std::string &name : names)
-        if (count++ < shown)
-            text += (text.empty() ? "'" : ", '") + name + "'";
-    return count > shown ? text + " and " + std::to_string(count - shown) + " more" : text;
-}
-
 // The schedule that was written, as clang passes it to libomp.
-int libomp_schedule(unsigned kinds) {
+int libomp_schedule(unsigned kinds)
+{
     constexpr int static_chunked = 33, static_whole = 34, dynamic = 35, guided = 36, automatic = 38;
     switch (kinds & 255) {
     case WS_STATIC: return kinds & WS_SITE_CHUNK ? static_chunked : static_whole;
@@ -175,16 +170,18 @@ int libomp_schedule(unsigned kinds) {
     }
 }
 
-}  // namespace
+} // namespace
 
-void remark(const std::string &place, const std::string &text) {
+void remark(const std::string& place, const std::string& text)
+{
     if (options.report && remarks.insert(place + ": remark: " + text + "\n").second)
         errs() << place << ": remark: " << text << "\n";
 }
 
-bool judge_openmp_loop(const Function *body, const Function *host, const std::string &place, const std::string &name) {
+bool judge_openmp_loop(const Function* body, const Function* host, const std::string& place, const std::string& name)
+{
     if (is_outlined(host->getName())) {
-        remark(place, "loop stays OpenMP: is inside another construct that has threads");
+        remark(place, ws::stays_openmp(ws::reason::inside_another));
         return false;
     }
     // With -save-temps, bitcode: the tree was seen by another process, and what it said of the number of threads is
@@ -195,23 +192,19 @@ bool judge_openmp_loop(const Function *body, const Function *host, const std::st
     judge.region(body);
     if (judge.why_not.empty())
         judge.why_not = why_not_by_tree(place);
-    const std::string names = list_of(judge.unseen);
-    if (!judge.why_not.empty())
-        remark(place, "loop stays OpenMP: " + judge.why_not);
-    else if (names.empty())
-        remark(place, "loop shared: " + name);
-    else
-        remark(place, "loop shared: " + name + ", though not all that it calls can be seen: " + names);
-    return judge.why_not.empty();
+    const bool shared = judge.why_not.empty();
+    remark(place, shared ? ws::is_shared(name) + ws::calls_unseen(judge.unseen) : ws::stays_openmp(judge.why_not));
+    return shared;
 }
 
-void restore_openmp_schedule(Function *body, unsigned kinds) {
-    for (Instruction &instruction : instructions(body)) {
-        Function *called = callee(instruction);
+void restore_openmp_schedule(Function* body, unsigned kinds)
+{
+    for (Instruction& instruction : instructions(body)) {
+        Function* called = callee(instruction);
         if (called && is_outlined_debug(called->getName())) {
             restore_openmp_schedule(called, kinds);
         } else if (called && begins(called->getName(), "__kmpc_dispatch_init_")) {
-            auto *call = cast<CallBase>(&instruction);
+            auto* call = cast<CallBase>(&instruction);
             constexpr uint64_t modifiers = 3u << 29;
             const int schedule = libomp_schedule(kinds);
             uint64_t value = cast<ConstantInt>(call->getArgOperand(2))->getZExtValue() & modifiers;
@@ -224,4 +217,4 @@ void restore_openmp_schedule(Function *body, unsigned kinds) {
     }
 }
 
-}  // namespace ws_clang
+} // namespace ws_clang

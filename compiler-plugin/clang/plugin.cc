@@ -15,27 +15,30 @@ namespace {
 // Remembers where other pragmas stand. Ours are noted by their handler, after this.
 class PragmaWatcher : public clang::PPCallbacks {
 public:
-    explicit PragmaWatcher(const clang::SourceManager &sources) : sources_(sources) {}
+    explicit PragmaWatcher(const clang::SourceManager& sources) : sources_(sources) {}
 
-    void PragmaDirective(clang::SourceLocation at, clang::PragmaIntroducerKind) override {
+    void PragmaDirective(clang::SourceLocation at, clang::PragmaIntroducerKind) override
+    {
         note_pragma(sources_, at, at, "");
     }
 
 private:
-    const clang::SourceManager &sources_;
+    const clang::SourceManager& sources_;
 };
 
 class Checker : public clang::ASTConsumer {
 public:
-    explicit Checker(clang::CompilerInstance &compiler) : compiler_(compiler) {}
+    explicit Checker(clang::CompilerInstance& compiler) : compiler_(compiler) {}
 
-    bool HandleTopLevelDecl(clang::DeclGroupRef declarations) override {
+    bool HandleTopLevelDecl(clang::DeclGroupRef declarations) override
+    {
         if (ws_used() && !compiler_.getDiagnostics().hasErrorOccurred())
             count_steps(compiler_.getASTContext(), declarations);
         return true;
     }
 
-    void HandleTranslationUnit(clang::ASTContext &context) override {
+    void HandleTranslationUnit(clang::ASTContext& context) override
+    {
         if (ws_used())
             check_file(compiler_);
         if (marked_openmp_loops())
@@ -43,17 +46,18 @@ public:
     }
 
 private:
-    clang::CompilerInstance &compiler_;
+    clang::CompilerInstance& compiler_;
 };
 
 struct OpenMPOfHeader : LanguageListener {
     bool on = false;
-    void language(const clang::LangOptions &options) override { on = options.OpenMP; }
+    void language(const clang::LangOptions& options) override { on = options.OpenMP; }
 };
 
 // Clang 14 crashes when it reads a precompiled header that was made without OpenMP's option, which -fws turns on.
-void refuse_header_without_openmp(clang::CompilerInstance &compiler) {
-    const std::string &header = compiler.getPreprocessorOpts().ImplicitPCHInclude;
+void refuse_header_without_openmp(clang::CompilerInstance& compiler)
+{
+    const std::string& header = compiler.getPreprocessorOpts().ImplicitPCHInclude;
     OpenMPOfHeader made;
     if (header.empty() || !read_header(compiler, header, made) || made.on)
         return;
@@ -64,19 +68,21 @@ void refuse_header_without_openmp(clang::CompilerInstance &compiler) {
 // The front half. Before the main action: an error found at the end of the file still prevents code generation.
 class FrontAction : public clang::PluginASTAction {
 public:
-    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &compiler, llvm::StringRef) override {
+    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override
+    {
         options.compiling = true;
-        clang::Preprocessor &preprocessor = compiler.getPreprocessor();
+        clang::Preprocessor& preprocessor = compiler.getPreprocessor();
         preprocessor.addPPCallbacks(std::make_unique<PragmaWatcher>(compiler.getSourceManager()));
         // The types of the chunk sizes are checked in the tree; here they only become long.
-        preprocessor.setPredefines(preprocessor.getPredefines()
-                                   + "\n# 1 \"<ws>\" 1 3\n"
-                                     "#ifdef __cplusplus\n"
-                                     "extern \"C\"\n"
-                                     "#endif\n"
-                                     "__attribute__((nothrow)) int " + ws::mark_function
-                                   + "(const char *, int, long, long, const char *, int, ...);\n"
-                                     "# 1 \"<built-in>\" 2\n");
+        preprocessor.setPredefines(preprocessor.getPredefines() +
+                                   "\n# 1 \"<ws>\" 1 3\n"
+                                   "#ifdef __cplusplus\n"
+                                   "extern \"C\"\n"
+                                   "#endif\n"
+                                   "__attribute__((nothrow)) int " +
+                                   ws::mark_function +
+                                   "(const char *, int, long, long, const char *, int, ...);\n"
+                                   "# 1 \"<built-in>\" 2\n");
         take_over_diagnostics(compiler.getDiagnostics());
         refuse_header_without_openmp(compiler);
         // Braces in a loop's head: as in a loop without directive.
@@ -85,12 +91,14 @@ public:
         return std::make_unique<Checker>(compiler);
     }
 
-    bool ParseArgs(const clang::CompilerInstance &, const std::vector<std::string> &arguments) override {
-        for (const std::string &argument : arguments) {
+    bool ParseArgs(const clang::CompilerInstance&, const std::vector<std::string>& arguments) override
+    {
+        for (const std::string& argument : arguments) {
             options.openmp |= argument == "openmp";
             options.openmp_loops |= argument == "openmp-loops";
             options.report |= argument == "report";
-            ws::turn_off_warning(argument);
+            if (!ws::set_warning(argument))
+                ws::leave_out(argument);
         }
         return true;
     }
@@ -102,36 +110,40 @@ public:
 // generator was set up (Initialize, in the order of the consumers), before the semantic analysis is (InitializeSema).
 class OpenMPSwitch : public clang::SemaConsumer {
 public:
-    explicit OpenMPSwitch(clang::CompilerInstance &compiler)
-        : language_(compiler.getLangOpts()), openmp_(language_.OpenMP) {}
+    explicit OpenMPSwitch(clang::CompilerInstance& compiler)
+        : language_(compiler.getLangOpts()), openmp_(language_.OpenMP)
+    {}
 
-    void Initialize(clang::ASTContext &) override {
+    void Initialize(clang::ASTContext&) override
+    {
         if (!options.openmp)
             language_.OpenMP = 0;
     }
-    void InitializeSema(clang::Sema &sema) override {
+    void InitializeSema(clang::Sema& sema) override
+    {
         language_.OpenMP = openmp_;
         if (options.openmp && (options.openmp_loops || options.report))
             take_over_openmp_pragma(sema.getPreprocessor());
     }
 
 private:
-    clang::LangOptions &language_;
+    clang::LangOptions& language_;
     const unsigned openmp_;
 };
 
 class SwitchAction : public clang::PluginASTAction {
 public:
-    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &compiler, llvm::StringRef) override {
+    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override
+    {
         return std::make_unique<OpenMPSwitch>(compiler);
     }
-    bool ParseArgs(const clang::CompilerInstance &, const std::vector<std::string> &) override { return true; }
+    bool ParseArgs(const clang::CompilerInstance&, const std::vector<std::string>&) override { return true; }
     ActionType getActionType() override { return AddAfterMainAction; }
 };
 
 clang::FrontendPluginRegistry::Add<FrontAction> front("ws", "MPI workshare: #pragma ws");
 clang::FrontendPluginRegistry::Add<SwitchAction> openmp_switch("ws-openmp-switch", "MPI workshare: clang's own OpenMP");
 
-}  // namespace
+} // namespace
 
-}  // namespace ws_clang
+} // namespace ws_clang

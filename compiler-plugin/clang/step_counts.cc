@@ -18,13 +18,15 @@ namespace {
 
 using namespace clang;
 
-const BinaryOperator *operation(const Expr *expression, BinaryOperatorKind kind) {
-    const auto *found = dyn_cast<BinaryOperator>(expression->IgnoreParenImpCasts());
+const BinaryOperator* operation(const Expr* expression, BinaryOperatorKind kind)
+{
+    const auto* found = dyn_cast<BinaryOperator>(expression->IgnoreParenImpCasts());
     return found && found->getOpcode() == kind ? found : nullptr;
 }
 
-bool is_one(const Expr *expression) {
-    const auto *literal = dyn_cast<IntegerLiteral>(expression->IgnoreParenImpCasts());
+bool is_one(const Expr* expression)
+{
+    const auto* literal = dyn_cast<IntegerLiteral>(expression->IgnoreParenImpCasts());
     return literal && literal->getValue() == 1;
 }
 
@@ -35,28 +37,29 @@ struct Range {
 };
 
 // Clang uses one node for all that is the step, perhaps converted.
-Range range_of(const BinaryOperator *count) {
-    const auto is_step = [count](const Expr *expression) {
+Range range_of(const BinaryOperator* count)
+{
+    const auto is_step = [count](const Expr* expression) {
         return expression->IgnoreParenImpCasts() == count->getRHS()->IgnoreParenImpCasts();
     };
     Range range;
-    if (const BinaryOperator *shifted = operation(count->getLHS(), BO_Sub)) {      // END - (START - STEP [+ 1])
-        const Expr *from = shifted->getRHS();
-        if (const BinaryOperator *plus = operation(from, BO_Add); plus && is_one(plus->getRHS())) {
+    if (const BinaryOperator* shifted = operation(count->getLHS(), BO_Sub)) { // END - (START - STEP [+ 1])
+        const Expr* from = shifted->getRHS();
+        if (const BinaryOperator* plus = operation(from, BO_Add); plus && is_one(plus->getRHS())) {
             range.before_end = true;
             from = plus->getLHS();
         }
-        if (const BinaryOperator *back = operation(from, BO_Sub); back && is_step(back->getRHS()))
+        if (const BinaryOperator* back = operation(from, BO_Sub); back && is_step(back->getRHS()))
             range.end = shifted->getLHS(), range.start = back->getLHS();
-    } else if (const BinaryOperator *rounded = operation(count->getLHS(), BO_Add);
+    } else if (const BinaryOperator* rounded = operation(count->getLHS(), BO_Add);
                rounded && is_step(rounded->getRHS())) {
-        const Expr *difference = rounded->getLHS();                                // END - START [- 1] + STEP
-        if (const BinaryOperator *minus = operation(difference, BO_Sub);
+        const Expr* difference = rounded->getLHS(); // END - START [- 1] + STEP
+        if (const BinaryOperator* minus = operation(difference, BO_Sub);
             minus && is_one(minus->getRHS()) && operation(minus->getLHS(), BO_Sub)) {
             range.before_end = true;
             difference = minus->getLHS();
         }
-        if (const BinaryOperator *all = operation(difference, BO_Sub))
+        if (const BinaryOperator* all = operation(difference, BO_Sub))
             range.end = all->getLHS(), range.start = all->getRHS();
     }
     return range;
@@ -64,32 +67,35 @@ Range range_of(const BinaryOperator *count) {
 
 class Counts : public Visitor {
 public:
-    explicit Counts(ASTContext &context) : context_(context) {}
+    explicit Counts(ASTContext& context) : context_(context) {}
 
-    bool TraverseDecl(Decl *declaration) override {
-        const auto *scope = dyn_cast_or_null<DeclContext>(declaration);     // templates have counts as instantiated
-        if (declaration && declaration->getBeginLoc().isValid()
-            && !has_pragma_between(context_.getSourceManager(), declaration->getBeginLoc(), declaration->getEndLoc()))
+    bool TraverseDecl(Decl* declaration) override
+    {
+        const auto* scope = dyn_cast_or_null<DeclContext>(declaration); // templates have counts as instantiated
+        if (declaration && declaration->getBeginLoc().isValid() &&
+            !has_pragma_between(context_.getSourceManager(), declaration->getBeginLoc(), declaration->getEndLoc()))
             return true;
         return (scope && scope->isDependentContext()) || Visitor::TraverseDecl(declaration);
     }
-    bool TraverseLambdaExpr(LambdaExpr *lambda) override {
+    bool TraverseLambdaExpr(LambdaExpr* lambda) override
+    {
         return lambda->getCallOperator()->isDependentContext() || Visitor::TraverseLambdaExpr(lambda);
     }
-    bool VisitOMPParallelForDirective(OMPParallelForDirective *loop) override { return look(loop); }
-    bool VisitOMPParallelForSimdDirective(OMPParallelForSimdDirective *loop) override { return look(loop); }
+    bool VisitOMPParallelForDirective(OMPParallelForDirective* loop) override { return look(loop); }
+    bool VisitOMPParallelForSimdDirective(OMPParallelForSimdDirective* loop) override { return look(loop); }
 
 private:
-    bool look(OMPLoopDirective *loop) {
-        const CallExpr *mark = mark_of(loop);
+    bool look(OMPLoopDirective* loop)
+    {
+        const CallExpr* mark = mark_of(loop);
         Expr::EvalResult kinds;
-        if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_)
-            || kinds.Val.getInt().getZExtValue() & openmp_loop)
+        if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_) ||
+            kinds.Val.getInt().getZExtValue() & openmp_loop)
             return true;
         // Computed before the loop, or put in where it is used if it is constant.
-        if (auto *computed = dyn_cast_or_null<DeclStmt>(const_cast<Stmt *>(loop->getPreInits())))
-            for (Decl *value : computed->decls())
-                if (auto *variable = dyn_cast<VarDecl>(value); variable && variable->getInit())
+        if (auto* computed = dyn_cast_or_null<DeclStmt>(const_cast<Stmt*>(loop->getPreInits())))
+            for (Decl* value : computed->decls())
+                if (auto* variable = dyn_cast<VarDecl>(value); variable && variable->getInit())
                     count_without_overflow(variable->getInit());
         count_without_overflow(loop->getLastIteration());
         count_without_overflow(loop->getNumIterations());
@@ -97,11 +103,12 @@ private:
     }
 
     // In a tree of which some nodes are counts: of collapsed loops there is one each.
-    void count_without_overflow(Stmt *tree) {
-        for (Stmt *child : tree->children())
+    void count_without_overflow(Stmt* tree)
+    {
+        for (Stmt* child : tree->children())
             if (child)
                 count_without_overflow(child);
-        auto *count = dyn_cast<BinaryOperator>(tree);
+        auto* count = dyn_cast<BinaryOperator>(tree);
         if (!count || count->getOpcode() != BO_Div || is_one(count->getRHS()) || !count->getType()->isIntegerType())
             return;
         const Range range = range_of(count);
@@ -109,36 +116,40 @@ private:
             return;
         const QualType type = count->getType(),
                        whole = context_.getIntTypeForBitwidth(unsigned(context_.getTypeSize(type)), 0);
-        Expr *length = binary(BO_Sub, cast(range.end, whole), cast(range.start, whole), whole);
+        Expr* length = binary(BO_Sub, cast(range.end, whole), cast(range.start, whole), whole);
         if (range.before_end)
             length = binary(BO_Sub, length, one(whole), whole);
-        Expr *steps = binary(BO_Div, length, cast(count->getRHS(), whole), whole);
+        Expr* steps = binary(BO_Div, length, cast(count->getRHS(), whole), whole);
         count->setOpcode(BO_Add);
         count->setLHS(cast(steps, type));
         count->setRHS(one(type));
     }
 
-    Expr *cast(Expr *value, QualType to) {
+    Expr* cast(Expr* value, QualType to)
+    {
         return ImplicitCastExpr::Create(context_, to, CK_IntegralCast, value, nullptr, VK_PRValue, FPOptionsOverride());
     }
-    Expr *one(QualType type) {
+    Expr* one(QualType type)
+    {
         return IntegerLiteral::Create(context_, llvm::APInt(unsigned(context_.getTypeSize(type)), 1), type,
                                       SourceLocation());
     }
-    Expr *binary(BinaryOperatorKind kind, Expr *left, Expr *right, QualType type) {
+    Expr* binary(BinaryOperatorKind kind, Expr* left, Expr* right, QualType type)
+    {
         return BinaryOperator::Create(context_, left, right, kind, type, VK_PRValue, OK_Ordinary, SourceLocation(),
                                       FPOptionsOverride());
     }
 
-    ASTContext &context_;
+    ASTContext& context_;
 };
 
-}  // namespace
+} // namespace
 
-void count_steps(clang::ASTContext &context, clang::DeclGroupRef declarations) {
+void count_steps(clang::ASTContext& context, clang::DeclGroupRef declarations)
+{
     Counts counts(context);
-    for (clang::Decl *declaration : declarations)
+    for (clang::Decl* declaration : declarations)
         counts.TraverseDecl(declaration);
 }
 
-}  // namespace ws_clang
+} // namespace ws_clang

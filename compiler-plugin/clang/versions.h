@@ -30,18 +30,21 @@ inline bool ends(llvm::StringRef text, llvm::StringRef with) { return text.take_
 // Functions that clang outlines: ".omp_outlined", ".omp_outlined.3", since 17 "main.omp_outlined"; with -g the region
 // is in one of its own, ".omp_outlined._debug__" or "main.omp_outlined_debug__".
 inline bool is_outlined(llvm::StringRef name) { return name.contains(".omp_outlined"); }
-inline bool is_outlined_debug(llvm::StringRef name) {
+inline bool is_outlined_debug(llvm::StringRef name)
+{
     return name.contains(".omp_outlined._debug__") || name.contains(".omp_outlined_debug__");
 }
 // Those and others that it makes for OpenMP's constructs.
-inline bool is_of_openmp(llvm::StringRef name) {
+inline bool is_of_openmp(llvm::StringRef name)
+{
     return LLVM_VERSION_MAJOR >= 17 ? name.contains(".omp") : begins(name, ".omp");
 }
 
 #ifdef WS_CLANG_BACK_H
 
 // Before 17 pointers may know what they point to.
-inline llvm::PointerType *pointer_to(llvm::Type *type) {
+inline llvm::PointerType* pointer_to(llvm::Type* type)
+{
 #if LLVM_VERSION_MAJOR >= 17
     return llvm::PointerType::get(type->getContext(), 0);
 #else
@@ -55,30 +58,32 @@ using Declaration = llvm::DbgVariableRecord;
 #else
 using Declaration = llvm::DbgDeclareInst;
 #endif
-template <class F> void each_declaration(llvm::Instruction &instruction, F f) {
+template <class F> void each_declaration(llvm::Instruction& instruction, F f)
+{
 #if LLVM_VERSION_MAJOR >= 19
-    for (llvm::DbgVariableRecord &record : llvm::filterDbgVars(instruction.getDbgRecordRange()))
+    for (llvm::DbgVariableRecord& record : llvm::filterDbgVars(instruction.getDbgRecordRange()))
         if (record.isDbgDeclare())
             f(&record);
 #else
-    if (auto *declare = llvm::dyn_cast<llvm::DbgDeclareInst>(&instruction))
+    if (auto* declare = llvm::dyn_cast<llvm::DbgDeclareInst>(&instruction))
         f(declare);
 #endif
 }
 
-#endif  // WS_CLANG_BACK_H
+#endif // WS_CLANG_BACK_H
 #ifdef WS_CLANG_HEADERS_H
 
 #if LLVM_VERSION_MAJOR >= 19
 using ArraySection = clang::ArraySectionExpr;
-inline bool is_unnamed_bit_field(const clang::FieldDecl *field) { return field->isUnnamedBitField(); }
+inline bool is_unnamed_bit_field(const clang::FieldDecl* field) { return field->isUnnamedBitField(); }
 #else
 using ArraySection = clang::OMPArraySectionExpr;
-inline bool is_unnamed_bit_field(const clang::FieldDecl *field) { return field->isUnnamedBitfield(); }
+inline bool is_unnamed_bit_field(const clang::FieldDecl* field) { return field->isUnnamedBitfield(); }
 #endif
 
 // What stands in a data clause.
-template <class Clause> auto items(const Clause *clause) {
+template <class Clause> auto items(const Clause* clause)
+{
 #if LLVM_VERSION_MAJOR >= 20
     return clause->varlist();
 #else
@@ -87,7 +92,8 @@ template <class Clause> auto items(const Clause *clause) {
 }
 
 // The same diagnostic with another text.
-template <class F> void with_text(const clang::Diagnostic &diagnostic, llvm::StringRef text, F f) {
+template <class F> void with_text(const clang::Diagnostic& diagnostic, llvm::StringRef text, F f)
+{
 #if LLVM_VERSION_MAJOR >= 20
     clang::DiagnosticStorage storage;
     storage.DiagRanges.append(diagnostic.getRanges().begin(), diagnostic.getRanges().end());
@@ -100,19 +106,21 @@ template <class F> void with_text(const clang::Diagnostic &diagnostic, llvm::Str
 
 // Who listens to what a precompiled header was made with.
 struct LanguageListener : clang::ASTReaderListener {
-    virtual void language(const clang::LangOptions &options) = 0;
+    virtual void language(const clang::LangOptions& options) = 0;
 
 #if LLVM_VERSION_MAJOR >= 20
-    bool ReadLanguageOptions(const clang::LangOptions &options, llvm::StringRef, bool, bool) override {
+    bool ReadLanguageOptions(const clang::LangOptions& options, llvm::StringRef, bool, bool) override{
 #else
-    bool ReadLanguageOptions(const clang::LangOptions &options, bool, bool) override {
+    bool ReadLanguageOptions(const clang::LangOptions& options, bool, bool) override
+    {
 #endif
         language(options);
-        return false;
-    }
+    return false;
+}
 };
 // False if it cannot be read.
-inline bool read_header(clang::CompilerInstance &compiler, const std::string &header, LanguageListener &listener) {
+inline bool read_header(clang::CompilerInstance& compiler, const std::string& header, LanguageListener& listener)
+{
     return !clang::ASTReader::readASTFileControlBlock(header, compiler.getFileManager(),
 #if LLVM_VERSION_MAJOR >= 16
                                                       compiler.getModuleCache(),
@@ -120,8 +128,8 @@ inline bool read_header(clang::CompilerInstance &compiler, const std::string &he
                                                       compiler.getPCHContainerReader(), false, listener, false);
 }
 
-#endif  // WS_CLANG_HEADERS_H
+#endif // WS_CLANG_HEADERS_H
 
-}  // namespace ws_clang
+} // namespace ws_clang
 
 #endif

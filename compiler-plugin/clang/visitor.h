@@ -25,31 +25,32 @@ public:
     bool shouldVisitTemplateInstantiations() const { return true; }
     virtual bool shouldVisitImplicitCode() const { return false; }
 
-    virtual bool TraverseDecl(clang::Decl *declaration) { return Base::TraverseDecl(declaration); }
-    virtual bool TraverseLambdaExpr(clang::LambdaExpr *lambda) { return Base::TraverseLambdaExpr(lambda); }
-    virtual bool TraverseConstructorInitializer(clang::CXXCtorInitializer *initializer) {
+    virtual bool TraverseDecl(clang::Decl* declaration) { return Base::TraverseDecl(declaration); }
+    virtual bool TraverseLambdaExpr(clang::LambdaExpr* lambda) { return Base::TraverseLambdaExpr(lambda); }
+    virtual bool TraverseConstructorInitializer(clang::CXXCtorInitializer* initializer)
+    {
         return Base::TraverseConstructorInitializer(initializer);
     }
 
-    virtual bool VisitBinaryOperator(clang::BinaryOperator *) { return true; }
-    virtual bool VisitCallExpr(clang::CallExpr *) { return true; }
-    virtual bool VisitCXXConstructExpr(clang::CXXConstructExpr *) { return true; }
-    virtual bool VisitDeclRefExpr(clang::DeclRefExpr *) { return true; }
-    virtual bool VisitFieldDecl(clang::FieldDecl *) { return true; }
-    virtual bool VisitFunctionDecl(clang::FunctionDecl *) { return true; }
-    virtual bool VisitInitListExpr(clang::InitListExpr *) { return true; }
-    virtual bool VisitMemberExpr(clang::MemberExpr *) { return true; }
-    virtual bool VisitOMPAtomicDirective(clang::OMPAtomicDirective *) { return true; }
-    virtual bool VisitOMPCriticalDirective(clang::OMPCriticalDirective *) { return true; }
-    virtual bool VisitOMPDeclareReductionDecl(clang::OMPDeclareReductionDecl *) { return true; }
-    virtual bool VisitOMPLoopDirective(clang::OMPLoopDirective *) { return true; }
-    virtual bool VisitOMPParallelForDirective(clang::OMPParallelForDirective *) { return true; }
-    virtual bool VisitOMPParallelForSimdDirective(clang::OMPParallelForSimdDirective *) { return true; }
-    virtual bool VisitOMPParallelSectionsDirective(clang::OMPParallelSectionsDirective *) { return true; }
-    virtual bool VisitReturnStmt(clang::ReturnStmt *) { return true; }
-    virtual bool VisitVarDecl(clang::VarDecl *) { return true; }
+    virtual bool VisitBinaryOperator(clang::BinaryOperator*) { return true; }
+    virtual bool VisitCallExpr(clang::CallExpr*) { return true; }
+    virtual bool VisitCXXConstructExpr(clang::CXXConstructExpr*) { return true; }
+    virtual bool VisitDeclRefExpr(clang::DeclRefExpr*) { return true; }
+    virtual bool VisitFieldDecl(clang::FieldDecl*) { return true; }
+    virtual bool VisitFunctionDecl(clang::FunctionDecl*) { return true; }
+    virtual bool VisitInitListExpr(clang::InitListExpr*) { return true; }
+    virtual bool VisitMemberExpr(clang::MemberExpr*) { return true; }
+    virtual bool VisitOMPAtomicDirective(clang::OMPAtomicDirective*) { return true; }
+    virtual bool VisitOMPCriticalDirective(clang::OMPCriticalDirective*) { return true; }
+    virtual bool VisitOMPDeclareReductionDecl(clang::OMPDeclareReductionDecl*) { return true; }
+    virtual bool VisitOMPLoopDirective(clang::OMPLoopDirective*) { return true; }
+    virtual bool VisitOMPParallelForDirective(clang::OMPParallelForDirective*) { return true; }
+    virtual bool VisitOMPParallelForSimdDirective(clang::OMPParallelForSimdDirective*) { return true; }
+    virtual bool VisitOMPParallelSectionsDirective(clang::OMPParallelSectionsDirective*) { return true; }
+    virtual bool VisitReturnStmt(clang::ReturnStmt*) { return true; }
+    virtual bool VisitVarDecl(clang::VarDecl*) { return true; }
 };
 
-}  // namespace ws_clang
+} // namespace ws_clang
 
 #endif

@@ -30,17 +30,17 @@ namespace ws_clang {
 
 // Set from the command line (wrappers/wrapper.sh).
 struct Options {
-    bool compiling = false;     // not only preprocessing
-    bool openmp = false;        // the user gave -fopenmp
-    bool openmp_loops = false;  // -fws=openmp
-    bool report = false;        // -fws-report
+    bool compiling = false; // not only preprocessing
+    bool openmp = false; // the user gave -fopenmp
+    bool openmp_loops = false; // -fws=openmp
+    bool report = false; // -fws-report
 };
 extern Options options;
 
 // ---- what both halves use
 
 // The `omp critical` of this name marks the `omp atomic` in it as ours.
-inline constexpr const char *atomic_mark = "__ws_atomic";
+inline constexpr const char* atomic_mark = "__ws_atomic";
 // False if the file has an atomic statement about a member of a union, or an object that any pointer may lead to: the
 // type of the object then does not say what else can be the same object.
 extern bool typed_atomics;
@@ -49,7 +49,7 @@ extern bool typed_atomics;
 inline constexpr unsigned openmp_loop = 1u << ws::countdown_shift, openmp_schedule = 2u << ws::countdown_shift;
 // What the tree says against sharing the OpenMP loop at a place: it uses the number of threads, or is not rectangular.
 // Empty: nothing. After look_at_openmp_loops().
-std::string why_not_by_tree(const std::string &place);
+std::string why_not_by_tree(const std::string& place);
 // A variable of a loop's reduction clauses.
 struct Reduction {
     std::string name;
@@ -60,8 +60,8 @@ struct Reduction {
 // Those of the loop with this number, in the order of the clauses; several times for a template.
 void note_reductions(unsigned directive, std::vector<Reduction> reductions);
 // Prints "PLACE: remark: TEXT" for -fws-report.
-void remark(const std::string &place, const std::string &text);
+void remark(const std::string& place, const std::string& text);
 
-}  // namespace ws_clang
+} // namespace ws_clang
 
 #endif

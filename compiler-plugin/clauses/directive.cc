@@ -17,35 +17,38 @@ struct Clause {
     Tokens whole;
 };
 
-std::string quoted(const std::string &text) { return "'" + text + "'"; }
+std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
 // Collects what is wrong with one directive, and names it as its language does.
 class Complaints {
 public:
-    Complaints(DirectiveKind kind, const Language &language, Problems &problems)
-        : name_(quoted(full_name(kind, language))), language_(language), problems_(problems) {}
+    Complaints(DirectiveKind kind, const Language& language, Problems& problems)
+        : name_(quoted(full_name(kind, language))), language_(language), problems_(problems)
+    {}
 
-    const Language &language() const { return language_; }
+    const Language& language() const { return language_; }
 
     void add(int origin, std::string text) { problems_.push_back({std::move(text), origin}); }
     std::string on_directive() const { return " on " + name_; }
-    std::string in(const Clause &clause) const { return " in the " + quoted(clause.name.text) + " clause of " + name_; }
+    std::string in(const Clause& clause) const { return " in the " + quoted(clause.name.text) + " clause of " + name_; }
 
 private:
     std::string name_;
-    const Language &language_;
-    Problems &problems_;
+    const Language& language_;
+    Problems& problems_;
 };
 
-using ClauseParser = void (*)(const Clause &, Directive &, Complaints &);
+using ClauseParser = void (*)(const Clause&, Directive&, Complaints&);
 
-void pass_through(const Clause &clause, Directive &out, Complaints &) {
+void pass_through(const Clause& clause, Directive& out, Complaints&)
+{
     out.rest.insert(out.rest.end(), clause.whole.begin(), clause.whole.end());
 }
 
 // `name modifier : list` where no modifier is supported. A `:` further on may belong to an array section.
-void parse_lastprivate(const Clause &clause, Directive &out, Complaints &problems) {
-    const Tokens &args = clause.arguments;
+void parse_lastprivate(const Clause& clause, Directive& out, Complaints& problems)
+{
+    const Tokens& args = clause.arguments;
     if (args.size() > 1 && args[0].is_identifier() && args[1].is(":")) {
         problems.add(args[0].origin, "modifier " + quoted(args[0].text) + " is not supported" + problems.in(clause));
         return;
@@ -53,35 +56,40 @@ void parse_lastprivate(const Clause &clause, Directive &out, Complaints &problem
     pass_through(clause, out, problems);
 }
 
-void parse_reduction(const Clause &clause, Directive &out, Complaints &problems) {
-    const Tokens &args = clause.arguments;
+void parse_reduction(const Clause& clause, Directive& out, Complaints& problems)
+{
+    const Tokens& args = clause.arguments;
     if (args.size() > 1 && args[0].is_identifier() && args[1].is(",")) {
         problems.add(args[0].origin, "modifier " + quoted(args[0].text) + " is not supported" + problems.in(clause));
         return;
     }
     // Some front ends only warn of what follows an operator without its ':'.
-    if (std::none_of(args.begin(), args.end(), [](const Token &token) { return token.is(":"); })) {
+    if (std::none_of(args.begin(), args.end(), [](const Token& token) { return token.is(":"); })) {
         problems.add(args[args.size() > 1].origin, "expected ':' after the operator" + problems.in(clause));
         return;
     }
     pass_through(clause, out, problems);
 }
 
-void parse_default(const Clause &clause, Directive &out, Complaints &problems) {
-    const Tokens &args = clause.arguments;
+void parse_default(const Clause& clause, Directive& out, Complaints& problems)
+{
+    const Tokens& args = clause.arguments;
     if (args.size() != 1 || !(args[0].is("shared") || args[0].is("none"))) {
         problems.add(args.empty() ? clause.name.origin : args[0].origin,
-                 "expected 'shared' or 'none'" + problems.in(clause));
+                     "expected 'shared' or 'none'" + problems.in(clause));
         return;
     }
     pass_through(clause, out, problems);
 }
 
-bool schedule_named(const std::string &word, Schedule &kind) {
-    static const std::pair<const char *, Schedule> kinds[] = {
-        {"auto", Schedule::time_sized}, {"static", Schedule::static_},
-        {"dynamic", Schedule::dynamic}, {"guided", Schedule::guided}, {"runtime", Schedule::runtime}};
-    for (const auto &[name, value] : kinds)
+bool schedule_named(const std::string& word, Schedule& kind)
+{
+    static const std::pair<const char*, Schedule> kinds[] = {{"auto", Schedule::time_sized},
+                                                             {"static", Schedule::static_},
+                                                             {"dynamic", Schedule::dynamic},
+                                                             {"guided", Schedule::guided},
+                                                             {"runtime", Schedule::runtime}};
+    for (const auto& [name, value] : kinds)
         if (word == name) {
             kind = value;
             return true;
@@ -89,8 +97,9 @@ bool schedule_named(const std::string &word, Schedule &kind) {
     return false;
 }
 
-void parse_schedule(const Clause &clause, ScheduleClause &out, Complaints &problems) {
-    const Tokens &args = clause.arguments;
+void parse_schedule(const Clause& clause, ScheduleClause& out, Complaints& problems)
+{
+    const Tokens& args = clause.arguments;
     if (out.present) {
         problems.add(clause.name.origin,
                      "more than one " + quoted(clause.name.text) + " clause" + problems.on_directive());
@@ -98,15 +107,15 @@ void parse_schedule(const Clause &clause, ScheduleClause &out, Complaints &probl
     }
     out.present = true;
     out.origin = clause.name.origin;
-    if (args.size() > 1 && args[0].is_identifier() && (args[1].is(":") || args[1].is(","))
-        && !schedule_named(args[0].text, out.kind)) {
-        problems.add(args[0].origin, (args[1].is(":") ? "modifier " : "schedule ") + quoted(args[0].text)
-                 + " is not supported" + problems.in(clause));
+    if (args.size() > 1 && args[0].is_identifier() && (args[1].is(":") || args[1].is(",")) &&
+        !schedule_named(args[0].text, out.kind)) {
+        problems.add(args[0].origin, (args[1].is(":") ? "modifier " : "schedule ") + quoted(args[0].text) +
+                                         " is not supported" + problems.in(clause));
         return;
     }
     if (args.empty() || !schedule_named(args[0].text, out.kind)) {
         problems.add(args.empty() ? clause.name.origin : args[0].origin,
-                 "expected 'static', 'dynamic', 'guided', 'auto' or 'runtime'" + problems.in(clause));
+                     "expected 'static', 'dynamic', 'guided', 'auto' or 'runtime'" + problems.in(clause));
         return;
     }
     if (args.size() == 1)
@@ -127,20 +136,23 @@ void parse_schedule(const Clause &clause, ScheduleClause &out, Complaints &probl
     out.chunk.assign(args.begin() + 2, args.end());
 }
 
-void parse_owner_schedule(const Clause &clause, Directive &out, Complaints &problems) {
+void parse_owner_schedule(const Clause& clause, Directive& out, Complaints& problems)
+{
     parse_schedule(clause, out.schedule, problems);
 }
 
-void parse_steal_schedule(const Clause &clause, Directive &out, Complaints &problems) {
+void parse_steal_schedule(const Clause& clause, Directive& out, Complaints& problems)
+{
     parse_schedule(clause, out.steal_schedule, problems);
 }
 
 // Literals that stand side by side are one in C.
-void parse_name(const Clause &clause, Directive &out, Complaints &problems) {
+void parse_name(const Clause& clause, Directive& out, Complaints& problems)
+{
     std::string text;
-    for (const Token &token : clause.arguments)
-        if ((&token != &clause.arguments[0] && &problems.language() == &fortran_language)
-            || !read_literal(token, problems.language(), text)) {
+    for (const Token& token : clause.arguments)
+        if ((&token != &clause.arguments[0] && &problems.language() == &fortran_language) ||
+            !read_literal(token, problems.language(), text)) {
             problems.add(token.origin, "expected a string literal" + problems.in(clause));
             return;
         }
@@ -151,8 +163,9 @@ void parse_name(const Clause &clause, Directive &out, Complaints &problems) {
         out.loop_name = text;
 }
 
-void parse_if(const Clause &clause, Directive &out, Complaints &problems) {
-    const Tokens &args = clause.arguments;
+void parse_if(const Clause& clause, Directive& out, Complaints& problems)
+{
+    const Tokens& args = clause.arguments;
     if (args.size() > 1 && args[0].is_identifier() && args[1].is(":"))
         problems.add(args[0].origin, "modifier " + quoted(args[0].text) + " is not supported" + problems.in(clause));
     else {
@@ -162,7 +175,8 @@ void parse_if(const Clause &clause, Directive &out, Complaints &problems) {
 }
 
 // Chunks of a simd loop begin anywhere: what OpenMP makes of the variable before one is not known.
-void parse_linear(const Clause &clause, Directive &, Complaints &problems) {
+void parse_linear(const Clause& clause, Directive&, Complaints& problems)
+{
     problems.add(clause.name.origin,
                  "'linear' is not supported" + problems.on_directive() + ": compute it from the loop's variable");
 }
@@ -171,10 +185,10 @@ void parse_linear(const Clause &clause, Directive &, Complaints &problems) {
 enum { in_loop = 1, in_sections = 2, in_simd = 4, anywhere = in_loop | in_sections | in_simd };
 
 struct KnownClause {
-    const char *name;
+    const char* name;
     ClauseParser parser;
     int where;
-    bool once;          // at most, which the front end does not check
+    bool once; // at most, which the front end does not check
 };
 
 constexpr std::array<KnownClause, 15> clauses = {{
@@ -195,23 +209,26 @@ constexpr std::array<KnownClause, 15> clauses = {{
     {"linear", parse_linear, in_simd, false},
 }};
 
-const KnownClause *find_clause(const Token &name) {
+const KnownClause* find_clause(const Token& name)
+{
     auto it = std::find_if(clauses.begin(), clauses.end(),
-                           [&](const KnownClause &known) { return name.is_identifier() && name.is(known.name); });
+                           [&](const KnownClause& known) { return name.is_identifier() && name.is(known.name); });
     return it == clauses.end() ? nullptr : it;
 }
 
 // The names of the clauses that may stand in `where`.
-std::vector<std::string> clauses_of(int where) {
+std::vector<std::string> clauses_of(int where)
+{
     std::vector<std::string> names;
-    for (const KnownClause &known : clauses)
+    for (const KnownClause& known : clauses)
         if (known.where & where)
             names.push_back(known.name);
     return names;
 }
 
 // The index after the parenthesis that closes tokens[open], or 0 if nothing does.
-size_t after_closing(const Tokens &tokens, size_t open) {
+size_t after_closing(const Tokens& tokens, size_t open)
+{
     int depth = 0;
     for (size_t i = open; i < tokens.size(); i++) {
         if (tokens[i].is("("))
@@ -223,19 +240,20 @@ size_t after_closing(const Tokens &tokens, size_t open) {
 }
 
 // Of a loop or of sections.
-void parse_clauses(const Tokens &tokens, int where, Directive &out, Complaints &problems) {
-    std::set<std::string> single;   // clauses that were there and may stand once
+void parse_clauses(const Tokens& tokens, int where, Directive& out, Complaints& problems)
+{
+    std::set<std::string> single; // clauses that were there and may stand once
     for (size_t i = 0; i < tokens.size();) {
         if (tokens[i].is(",")) {
             // One comma between two clauses, as OpenMP has it.
             if (i == 0 || i + 1 == tokens.size() || tokens[i + 1].is(","))
-                problems.add(tokens[i].origin, "expected a clause " + std::string(i ? "after" : "before")
-                         + " ','" + problems.on_directive());
+                problems.add(tokens[i].origin, "expected a clause " + std::string(i ? "after" : "before") + " ','" +
+                                                   problems.on_directive());
             i++;
             continue;
         }
-        const Token &name = tokens[i];
-        const KnownClause *known = find_clause(name);
+        const Token& name = tokens[i];
+        const KnownClause* known = find_clause(name);
         size_t end = i + 1;
         const bool has_arguments = end < tokens.size() && tokens[end].is("(");
         if (has_arguments) {
@@ -247,16 +265,16 @@ void parse_clauses(const Tokens &tokens, int where, Directive &out, Complaints &
         }
         if (!known) {
             problems.add(name.origin, name.is_identifier()
-                     ? "unknown clause " + quoted(name.text) + problems.on_directive()
-                           + did_you_mean(name.text, clauses_of(where))
-                     : "expected a clause before " + quoted(name.text) + problems.on_directive());
+                                          ? "unknown clause " + quoted(name.text) + problems.on_directive() +
+                                                did_you_mean(name.text, clauses_of(where))
+                                          : "expected a clause before " + quoted(name.text) + problems.on_directive());
             if (!name.is_identifier())
-                return;     // what follows is not made of clauses: one error is enough
+                return; // what follows is not made of clauses: one error is enough
         } else if (!(known->where & where)) {
             problems.add(name.origin, known->where == in_simd && where == in_loop
-                     ? "clause " + quoted(name.text) + problems.on_directive() + " needs 'simd', which follows "
-                           + quoted(problems.language().loop)
-                     : "unknown clause " + quoted(name.text) + problems.on_directive());
+                                          ? "clause " + quoted(name.text) + problems.on_directive() +
+                                                " needs 'simd', which follows " + quoted(problems.language().loop)
+                                          : "unknown clause " + quoted(name.text) + problems.on_directive());
         } else if (!has_arguments) {
             problems.add(name.origin, "expected '(' after " + quoted(name.text) + problems.on_directive());
             return;
@@ -275,30 +293,31 @@ void parse_clauses(const Tokens &tokens, int where, Directive &out, Complaints &
 }
 
 // `ws atomic`: words in any order, a comma between them or not. Which go together is OpenMP 5.0's rule.
-void parse_atomic(const Tokens &tokens, Directive &out, Complaints &problems) {
+void parse_atomic(const Tokens& tokens, Directive& out, Complaints& problems)
+{
     static const std::set<std::string> kinds = {"read", "write", "update", "capture"};
     static const std::set<std::string> orders = {"seq_cst", "acq_rel", "release", "acquire", "relaxed"};
     static const std::set<std::pair<std::string, std::string>> senseless = {
-        {"read", "acq_rel"}, {"read", "release"},   {"write", "acq_rel"},
+        {"read", "acq_rel"},  {"read", "release"},   {"write", "acq_rel"},
         {"write", "acquire"}, {"update", "acq_rel"}, {"update", "acquire"}};
     const Token *kind = nullptr, *order = nullptr;
     for (size_t i = 0; i < tokens.size(); i++) {
-        const Token &word = tokens[i];
+        const Token& word = tokens[i];
         if (word.is(",")) {
             if (i == 0 || i + 1 == tokens.size() || tokens[i + 1].is(","))
-                problems.add(word.origin, "expected a word " + std::string(i ? "after" : "before") + " ','"
-                             + problems.on_directive());
+                problems.add(word.origin, "expected a word " + std::string(i ? "after" : "before") + " ','" +
+                                              problems.on_directive());
             continue;
         }
         const bool is_kind = kinds.count(word.text), is_order = orders.count(word.text);
-        const Token *&place = is_kind ? kind : order;
+        const Token*& place = is_kind ? kind : order;
         if (!is_kind && !is_order) {
             problems.add(
                 word.origin,
                 word.is_identifier()
-                    ? "unknown word " + quoted(word.text) + problems.on_directive()
-                          + "; known are read, write, update, capture and the memory orders seq_cst, acq_rel, release, "
-                            "acquire, relaxed"
+                    ? "unknown word " + quoted(word.text) + problems.on_directive() +
+                          "; known are read, write, update, capture and the memory orders seq_cst, acq_rel, release, "
+                          "acquire, relaxed"
                     : "expected a word before " + quoted(word.text) + problems.on_directive());
             return;
         }
@@ -312,12 +331,13 @@ void parse_atomic(const Tokens &tokens, Directive &out, Complaints &problems) {
     }
     const std::string what = kind ? kind->text : "update";
     if (order && senseless.count({what, order->text}))
-        problems.add(order->origin, "memory order " + quoted(order->text) + " does not go with " + quoted(what)
-                     + problems.on_directive());
+        problems.add(order->origin, "memory order " + quoted(order->text) + " does not go with " + quoted(what) +
+                                        problems.on_directive());
 }
 
 // `ws critical`: nothing, or a name in parentheses.
-void parse_critical(const Tokens &tokens, Directive &out, Complaints &problems) {
+void parse_critical(const Tokens& tokens, Directive& out, Complaints& problems)
+{
     if (tokens.empty())
         return;
     if (!tokens[0].is("("))
@@ -325,8 +345,8 @@ void parse_critical(const Tokens &tokens, Directive &out, Complaints &problems) 
     else if (tokens.size() < 2 || !tokens[1].is_identifier())
         problems.add(tokens[tokens.size() > 1].origin, "expected a name in the parentheses" + problems.on_directive());
     else if (tokens.size() < 3 || !tokens[2].is(")"))
-        problems.add(tokens[tokens.size() > 2 ? 2 : 0].origin, "expected ')' after " + quoted(tokens[1].text)
-                     + problems.on_directive());
+        problems.add(tokens[tokens.size() > 2 ? 2 : 0].origin,
+                     "expected ')' after " + quoted(tokens[1].text) + problems.on_directive());
     else if (tokens.size() > 3)
         problems.add(tokens[3].origin, "expected nothing after '(" + tokens[1].text + ")'" + problems.on_directive());
     else
@@ -335,9 +355,10 @@ void parse_critical(const Tokens &tokens, Directive &out, Complaints &problems) 
 
 // The first `{` that is not closed within the parentheses it stands in; null if there is none. The front ends would
 // look for its end beyond the line, some for ever.
-const Token *open_brace(const Tokens &tokens) {
-    std::vector<const Token *> open;
-    for (const Token &token : tokens) {
+const Token* open_brace(const Tokens& tokens)
+{
+    std::vector<const Token*> open;
+    for (const Token& token : tokens) {
         if (token.is("(") || token.is("[") || token.is("{")) {
             open.push_back(&token);
         } else if (token.is(")") || token.is("]") || token.is("}")) {
@@ -348,13 +369,14 @@ const Token *open_brace(const Tokens &tokens) {
                 open.pop_back();
         }
     }
-    for (const Token *token : open)
+    for (const Token* token : open)
         if (token->is("{"))
             return token;
     return nullptr;
 }
 
-DirectiveKind kind_of(const Tokens &tokens, const Language &language) {
+DirectiveKind kind_of(const Tokens& tokens, const Language& language)
+{
     return tokens[0].is(language.loop) ? DirectiveKind::loop
            : tokens[0].is("atomic")    ? DirectiveKind::atomic
            : tokens[0].is("critical")  ? DirectiveKind::critical
@@ -365,18 +387,20 @@ DirectiveKind kind_of(const Tokens &tokens, const Language &language) {
                : DirectiveKind::none;
 }
 
-}  // namespace
+} // namespace
 
-std::string full_name(DirectiveKind kind, const Language &language) {
-    const char *const names[] = {"", language.loop, "declare reduction", "atomic", "critical", "sections", "section"};
+std::string full_name(DirectiveKind kind, const Language& language)
+{
+    const char* const names[] = {"", language.loop, "declare reduction", "atomic", "critical", "sections", "section"};
     const std::string prefix = language.prefix;
     return kind == DirectiveKind::none ? prefix : prefix + " " + names[int(kind)];
 }
 
-std::string did_you_mean(const std::string &word, const std::vector<std::string> &known) {
-    const std::string *nearest = nullptr;
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known)
+{
+    const std::string* nearest = nullptr;
     int least = std::max(1, int(word.size()) / 3) + 1;
-    for (const std::string &one : known)
+    for (const std::string& one : known)
         if (const int apart = option::letters_apart(word, one); word.size() > 1 && apart < least) {
             least = apart;
             nearest = &one;
@@ -384,22 +408,24 @@ std::string did_you_mean(const std::string &word, const std::vector<std::string>
     return nearest ? "; did you mean " + quoted(*nearest) + "?" : "";
 }
 
-std::string cannot_stand_in_simd(DirectiveKind kind, const Language &language) {
+std::string cannot_stand_in_simd(DirectiveKind kind, const Language& language)
+{
     return quoted(full_name(kind, language)) + " cannot stand in a simd loop";
 }
 
-Directive parse(const Tokens &tokens, int pragma, Problems &list, const Language &language) {
+Directive parse(const Tokens& tokens, int pragma, Problems& list, const Language& language)
+{
     Directive out;
     if (!tokens.empty())
         out.kind = kind_of(tokens, language);
     Complaints problems(out.kind, language, list);
-    for (const Token &token : tokens)
+    for (const Token& token : tokens)
         if (token.is_identifier() && token.text.compare(0, 4, "__ws") == 0) {
             problems.add(token.origin, quoted(token.text) + " is a reserved name" + problems.on_directive());
             out.kind = DirectiveKind::none;
             return out;
         }
-    if (const Token *brace = open_brace(tokens)) {
+    if (const Token* brace = open_brace(tokens)) {
         problems.add(brace->origin, "this '{' is not closed," + problems.on_directive());
         out.kind = DirectiveKind::none;
         return out;
@@ -410,33 +436,25 @@ Directive parse(const Tokens &tokens, int pragma, Problems &list, const Language
         out.simd = !after.empty() && after[0].is("simd");
         parse_clauses(Tokens(after.begin() + out.simd, after.end()), out.simd ? in_simd : in_loop, out, problems);
         break;
-    case DirectiveKind::sections:
-        parse_clauses(after, in_sections, out, problems);
-        break;
+    case DirectiveKind::sections: parse_clauses(after, in_sections, out, problems); break;
     case DirectiveKind::section:
         if (!after.empty())
             problems.add(after[0].origin, "expected nothing after 'section'" + problems.on_directive());
         break;
-    case DirectiveKind::declare_reduction:
-        out.rest = after;
-        break;
-    case DirectiveKind::atomic:
-        parse_atomic(after, out, problems);
-        break;
-    case DirectiveKind::critical:
-        parse_critical(after, out, problems);
-        break;
+    case DirectiveKind::declare_reduction: out.rest = after; break;
+    case DirectiveKind::atomic: parse_atomic(after, out, problems); break;
+    case DirectiveKind::critical: parse_critical(after, out, problems); break;
     case DirectiveKind::none:
-        std::string known = "; known are " + quoted(language.loop)
-                                  + ", 'sections', 'section', 'atomic', 'critical' and 'declare reduction'";
+        std::string known = "; known are " + quoted(language.loop) +
+                            ", 'sections', 'section', 'atomic', 'critical' and 'declare reduction'";
         if (tokens.empty()) {
             problems.add(pragma, quoted(language.prefix) + " names no directive" + known);
         } else {
             std::string name = tokens[0].text;
             if (tokens[0].is("declare") && tokens.size() > 1)
                 name += " " + tokens[1].text;
-            const std::string meant = did_you_mean(name, {language.loop, "sections", "section", "atomic", "critical",
-                                                          "declare reduction"});
+            const std::string meant =
+                did_you_mean(name, {language.loop, "sections", "section", "atomic", "critical", "declare reduction"});
             if (!meant.empty())
                 known = meant;
             problems.add(tokens[0].origin,
@@ -447,4 +465,4 @@ Directive parse(const Tokens &tokens, int pragma, Problems &list, const Language
     return out;
 }
 
-}  // namespace ws
+} // namespace ws

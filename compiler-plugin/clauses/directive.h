@@ -21,8 +21,8 @@ enum class DirectiveKind { none, loop, declare_reduction, atomic, critical, sect
 // How a language writes directives, for the grammar and its messages. Fortran's words are lower case here: the
 // caller folds what the user wrote.
 struct Language {
-    const char *prefix;     // before the directive's name
-    const char *loop;       // the name of the loop directive
+    const char* prefix; // before the directive's name
+    const char* loop; // the name of the loop directive
 };
 inline constexpr Language c_language = {"#pragma ws", "for"};
 inline constexpr Language fortran_language = {"!$ws", "do"};
@@ -33,37 +33,37 @@ enum class Schedule { time_sized = 0, static_ = 1, dynamic = 2, guided = 3, runt
 struct ScheduleClause {
     bool present = false;
     Schedule kind = Schedule::time_sized;
-    Tokens chunk;       // the chunk expression's tokens, empty if none was given
-    int origin = 0;     // the word `schedule` itself
+    Tokens chunk; // the chunk expression's tokens, empty if none was given
+    int origin = 0; // the word `schedule` itself
 };
 
 struct Directive {
     DirectiveKind kind = DirectiveKind::none;
-    bool simd = false;              // a loop: `for simd`
-    ScheduleClause schedule;        // the owner's chunks
-    ScheduleClause steal_schedule;  // the thieves' chunks
-    Tokens rest;                    // what the front end shall read as it stands: the data clauses, collapse,
-                                    // all after `declare`, the words after `atomic`
-    std::string loop_name;          // the text of the name clause; empty: none
-    Tokens condition;               // the if clause's expression, empty if there is none
-    int condition_origin = 0;       // the word `if` itself
-    Token name;                     // critical: its name; no text if it has none
+    bool simd = false; // a loop: `for simd`
+    ScheduleClause schedule; // the owner's chunks
+    ScheduleClause steal_schedule; // the thieves' chunks
+    Tokens rest; // what the front end shall read as it stands: the data clauses, collapse,
+        // all after `declare`, the words after `atomic`
+    std::string loop_name; // the text of the name clause; empty: none
+    Tokens condition; // the if clause's expression, empty if there is none
+    int condition_origin = 0; // the word `if` itself
+    Token name; // critical: its name; no text if it has none
 };
 
 // Parses what follows `#pragma ws`. On an error in a clause that clause is left out and the rest is still parsed;
 // kind is none if it is not even known which directive was meant. `pragma` is the origin for errors that have no
 // token of their own (an empty directive, a clause that is not closed).
-Directive parse(const Tokens &tokens, int pragma, Problems &problems, const Language &language = c_language);
+Directive parse(const Tokens& tokens, int pragma, Problems& problems, const Language& language = c_language);
 
 // The directive as messages name it: "#pragma ws for".
-std::string full_name(DirectiveKind kind, const Language &language = c_language);
+std::string full_name(DirectiveKind kind, const Language& language = c_language);
 
 // What is wrong with a directive in the body of a `for simd`.
 // Returns "; did you mean 'X'?" for the one of `known` that `word` is misspelt of, or nothing if none is near.
-std::string did_you_mean(const std::string &word, const std::vector<std::string> &known);
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known);
 
-std::string cannot_stand_in_simd(DirectiveKind kind, const Language &language = c_language);
+std::string cannot_stand_in_simd(DirectiveKind kind, const Language& language = c_language);
 
-}  // namespace ws
+} // namespace ws
 
 #endif

@@ -12,9 +12,10 @@ namespace ws {
 
 namespace {
 
-bool starts(const std::string &text, size_t at, const char *with) { return text.compare(at, strlen(with), with) == 0; }
+bool starts(const std::string& text, size_t at, const char* with) { return text.compare(at, strlen(with), with) == 0; }
 
-void add_utf8(unsigned long code, std::string &text) {
+void add_utf8(unsigned long code, std::string& text)
+{
     const auto add = [&](unsigned long byte) { text += char(byte); };
     if (code < 0x80) {
         add(code);
@@ -33,7 +34,8 @@ void add_utf8(unsigned long code, std::string &text) {
     }
 }
 
-bool read_escape(const std::string &literal, size_t &at, std::string &text) {
+bool read_escape(const std::string& literal, size_t& at, std::string& text)
+{
     const char letter = literal[at++];
     const auto number = [&](int base, size_t most) {
         const size_t begin = at;
@@ -50,7 +52,7 @@ bool read_escape(const std::string &literal, size_t &at, std::string &text) {
         return value;
     };
     static constexpr char letters[] = "abfnrtv", meanings[] = "\a\b\f\n\r\t\v";
-    if (const char *known = letter ? strchr(letters, letter) : nullptr) {
+    if (const char* known = letter ? strchr(letters, letter) : nullptr) {
         text += meanings[known - letters];
     } else if (letter >= '0' && letter <= '7') {
         at--;
@@ -70,15 +72,16 @@ bool read_escape(const std::string &literal, size_t &at, std::string &text) {
     return true;
 }
 
-bool read_c_literal(const std::string &literal, std::string &text) {
+bool read_c_literal(const std::string& literal, std::string& text)
+{
     size_t at = starts(literal, 0, "u8") ? 2 : 0;
     if (starts(literal, at, "R\"")) {
         const size_t open = literal.find('(', at);
         if (open == std::string::npos)
             return false;
         const std::string end = ")" + literal.substr(at + 2, open - at - 2) + "\"";
-        if (literal.size() < open + 1 + end.size()
-            || literal.compare(literal.size() - end.size(), end.size(), end) != 0)
+        if (literal.size() < open + 1 + end.size() ||
+            literal.compare(literal.size() - end.size(), end.size(), end) != 0)
             return false;
         text += literal.substr(open + 1, literal.size() - end.size() - open - 1);
         return true;
@@ -95,7 +98,8 @@ bool read_c_literal(const std::string &literal, std::string &text) {
 }
 
 // The quote itself is written twice.
-bool read_fortran_literal(const std::string &literal, std::string &text) {
+bool read_fortran_literal(const std::string& literal, std::string& text)
+{
     const char quote = literal.empty() ? 0 : literal[0];
     if (literal.size() < 2 || !(quote == '"' || quote == '\'') || literal.back() != quote)
         return false;
@@ -110,7 +114,8 @@ bool read_fortran_literal(const std::string &literal, std::string &text) {
     return true;
 }
 
-size_t after_parentheses(const std::string &text, size_t open) {
+size_t after_parentheses(const std::string& text, size_t open)
+{
     int depth = 0;
     for (size_t at = open; at < text.size(); at++) {
         depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
@@ -120,7 +125,8 @@ size_t after_parentheses(const std::string &text, size_t open) {
     return text.size();
 }
 
-size_t after_digits(const std::string &text, size_t at) {
+size_t after_digits(const std::string& text, size_t at)
+{
     while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])))
         at++;
     return at;
@@ -128,7 +134,8 @@ size_t after_digits(const std::string &text, size_t at) {
 
 // Where a lambda or an unnamed type, in one of the demanglers' ways to write them, that begins at `at` ends; at: none
 // does.
-size_t after_nameless(const std::string &text, size_t at, bool &lambda) {
+size_t after_nameless(const std::string& text, size_t at, bool& lambda)
+{
     lambda = starts(text, at, "{lambda") || starts(text, at, "'lambda");
     if (lambda || starts(text, at, "{unnamed") || starts(text, at, "'unnamed")) {
         if (text[at] == '{') {
@@ -153,14 +160,16 @@ size_t after_nameless(const std::string &text, size_t at, bool &lambda) {
     return at;
 }
 
-}  // namespace
+} // namespace
 
-bool read_literal(const Token &token, const Language &language, std::string &text) {
-    return token.kind == TokenKind::other
-           && (&language == &fortran_language ? read_fortran_literal : read_c_literal)(token.text, text);
+bool read_literal(const Token& token, const Language& language, std::string& text)
+{
+    return token.kind == TokenKind::other &&
+           (&language == &fortran_language ? read_fortran_literal : read_c_literal)(token.text, text);
 }
 
-std::string why_no_name(const std::string &text) {
+std::string why_no_name(const std::string& text)
+{
     if (text.find_first_not_of(' ') == std::string::npos)
         return "an empty name";
     if (text.size() > longest_name)
@@ -177,7 +186,8 @@ std::string why_no_name(const std::string &text) {
     return "";
 }
 
-std::string as_literal(const std::string &text) {
+std::string as_literal(const std::string& text)
+{
     std::string out = "\"";
     for (unsigned char c : text) {
         char octal[8];
@@ -190,16 +200,17 @@ std::string as_literal(const std::string &text) {
     return out + '"';
 }
 
-std::string LoopNames::operator()(const std::string &file, int line, const std::string &function, uint64_t directive) {
+std::string LoopNames::operator()(const std::string& file, int line, const std::string& function, uint64_t directive)
+{
     constexpr size_t longest_number = 8, longest_function = 120;
     const std::string full = abi::one_line(plain_function(function));
     const std::string end = ":" + std::to_string(line) + ":" + abi::shortened(full, longest_function, true);
     // Some compilers put that before a file that they found themselves.
     const std::string path = starts(file, 0, "./") ? file.substr(2) : file;
-    const std::string name = abi::shortened(abi::one_line(path.empty() ? "?" : path),
-                                                  longest_name - longest_number - end.size(), false)
-                             + end;
-    auto &same = known_[name];
+    const std::string name =
+        abi::shortened(abi::one_line(path.empty() ? "?" : path), longest_name - longest_number - end.size(), false) +
+        end;
+    auto& same = known_[name];
     const auto me = std::make_pair(directive, full);
     const size_t before = size_t(std::find(same.begin(), same.end(), me) - same.begin());
     if (before == same.size())
@@ -207,7 +218,8 @@ std::string LoopNames::operator()(const std::string &file, int line, const std::
     return before ? name + "#" + std::to_string(before + 1) : name;
 }
 
-std::string plain_function(const std::string &demangled) {
+std::string plain_function(const std::string& demangled)
+{
     std::string out;
     for (size_t at = 0; at < demangled.size();) {
         bool lambda;
@@ -218,11 +230,11 @@ std::string plain_function(const std::string &demangled) {
                 at += strlen("::operator()");
         } else if (starts(demangled, at, "[abi:")) {
             at = std::min(demangled.find(']', at), demangled.size() - 1) + 1;
-        } else if (demangled[at] == '(' && !starts(demangled, at, "(anonymous")
-                   && !(at >= 8 && starts(demangled, at - 8, "operator"))) {
+        } else if (demangled[at] == '(' && !starts(demangled, at, "(anonymous") &&
+                   !(at >= 8 && starts(demangled, at - 8, "operator"))) {
             // Parameters, if a name follows; else part of a type or of a value.
             size_t end = after_parentheses(demangled, at), name = end;
-            for (const char *more : {" const", " volatile", " &&", " &"})
+            for (const char* more : {" const", " volatile", " &&", " &"})
                 if (starts(demangled, name, more))
                     name += strlen(more);
             if (starts(demangled, name, "::"))
@@ -232,8 +244,8 @@ std::string plain_function(const std::string &demangled) {
             at = end;
         } else {
             // Newer demanglers write ">>" where templates end.
-            if (demangled[at] == '>' && !out.empty() && out.back() == '>'
-                && (out.size() < 9 || out.compare(out.size() - 9, 9, "operator>") != 0))
+            if (demangled[at] == '>' && !out.empty() && out.back() == '>' &&
+                (out.size() < 9 || out.compare(out.size() - 9, 9, "operator>") != 0))
                 out += ' ';
             out += demangled[at++];
         }
@@ -245,4 +257,4 @@ std::string plain_function(const std::string &demangled) {
     return out;
 }
 
-}  // namespace ws
+} // namespace ws

@@ -19,8 +19,8 @@
 
 namespace ws {
 
-inline constexpr const char *mark_function = "__ws_mark";
-inline constexpr const char *chunk_function = "__ws_chunk";
+inline constexpr const char* mark_function = "__ws_mark";
+inline constexpr const char* chunk_function = "__ws_chunk";
 
 // Bits above those of the site's kinds belong to a compiler's own passes.
 inline constexpr int countdown_shift = 22;
@@ -30,37 +30,44 @@ inline constexpr int sections_mark = 1 << 28, simd_mark = 1 << 29;
 inline constexpr int step_shift = 32;
 
 // Which clause a __ws_chunk belongs to: its first argument.
-inline constexpr const char *chunk_clauses[] = {"schedule", "steal_schedule"};
+inline constexpr const char* chunk_clauses[] = {"schedule", "steal_schedule"};
 
 // The `omp critical` of this name is the `ws critical` of the name that follows the prefix; the bare prefix without its
 // last character is the unnamed one.
-inline constexpr const char *critical_prefix = "__ws_critical_";
+inline constexpr const char* critical_prefix = "__ws_critical_";
 
 // The tokens after `#pragma omp parallel` (a loop, sections), `#pragma omp section`, `#pragma omp declare` (a
 // reduction), `#pragma omp atomic` or `#pragma omp critical`. Nothing in them marks an atomic: the compiler's half
 // knows it by its place.
-Tokens as_openmp(const Directive &directive, int pragma, unsigned number);
+Tokens as_openmp(const Directive& directive, int pragma, unsigned number);
 
 // KINDS of a loop or of sections.
-int site_kinds(const Directive &loop);
+int site_kinds(const Directive& loop);
 
-// A warning under -Wall, about a loop or sections. `name`: -fws-warn=no-NAME turns it off.
+// A warning under -Wall, about a loop or sections. `name`: -Wno-ws-NAME turns it off.
 struct Warning {
-    const char *name;
+    const char* name;
     std::string text;
 };
-Warning thread_number(DirectiveKind kind, const Language &language = c_language);
-Warning computed_goto(DirectiveKind kind, const Language &language = c_language); // Fortran: an assigned one
-Warning thread_variable_written(const std::string &variable, DirectiveKind kind,
-                                const Language &language = c_language);
+Warning thread_number(DirectiveKind kind, const Language& language = c_language);
+Warning computed_goto(DirectiveKind kind, const Language& language = c_language); // Fortran: an assigned one
+Warning thread_variable_written(const std::string& variable, DirectiveKind kind, const Language& language = c_language);
 
-// Turns a warning off if the plugin's argument is "warn-no-NAME"; false if it is not, or there is no such warning.
-bool turn_off_warning(const std::string &argument);
-bool is_turned_off(const Warning &warning);
+// What becomes of a warning. The plugin's arguments "warn-no-NAME" and "warn-error-NAME" say it; false if it is
+// another, or there is no such warning.
+enum class Warned { with_wall, never, as_error };
+bool set_warning(const std::string& argument);
+Warned how_to_warn(const Warning& warning);
+
+// Parts of a plugin that only make loops faster. `without-PART` among its arguments leaves one out, so that what it
+// brings can be measured (benchmarks: placement). False if the argument is another.
+enum class Part { align, alone, plain, captures };
+bool leave_out(const std::string& argument);
+bool has(Part part);
 
 // The warning's text and its name, as compilers show theirs.
-std::string shown(const Warning &warning);
+std::string shown(const Warning& warning);
 
-}  // namespace ws
+} // namespace ws
 
 #endif

@@ -10,10 +10,10 @@
 namespace ws {
 
 enum class TokenKind {
-    identifier,     // keywords too: `for`, `default`, `private`
+    identifier, // keywords too: `for`, `default`, `private`
     number,
     punctuation,
-    other,          // strings, characters, whatever a compiler adds
+    other, // strings, characters, whatever a compiler adds
 };
 
 // `origin` is the compiler's own number for the token (its index in what was lexed), so that the token can be
@@ -24,7 +24,7 @@ struct Token {
     int origin = 0;
     bool made = false;
 
-    bool is(const char *spelling) const { return text == spelling; }
+    bool is(const char* spelling) const { return text == spelling; }
     bool is_identifier() const { return kind == TokenKind::identifier; }
 };
 
@@ -38,6 +38,6 @@ struct Problem {
 
 using Problems = std::vector<Problem>;
 
-}  // namespace ws
+} // namespace ws
 
 #endif

@@ -17,27 +17,30 @@
 
 namespace {
 
-[[noreturn]] void cannot(const std::string &what) {
+[[noreturn]] void cannot(const std::string& what)
+{
     std::fprintf(stderr, "mpifort: -fws: %s\n", what.c_str());
     std::exit(2);
 }
 
-void print(const ws_fortran::Message &message) {
-    const ws_fortran::Place &place = message.place;
+void print(const ws_fortran::Message& message)
+{
+    const ws_fortran::Place& place = message.place;
     std::string pad;
     for (int i = 1; i < place.column; i++)
         pad += ' ';
     std::string line = message.source_line;
-    for (char &c : line)
+    for (char& c : line)
         if (c == '\t')
             c = ' ';
     std::fprintf(stderr, "%s:%d:%d:\n\n%5d | %s\n      | %s^\n%s: %s\n", place.file.c_str(), place.line, place.column,
                  place.line, line.c_str(), pad.c_str(), message.warning ? "Warning" : "Error", message.text.c_str());
 }
 
-}  // namespace
+} // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv)
+{
     ws_fortran::Options options;
     std::string text_file;
     bool fixed_length = false;
@@ -74,10 +77,10 @@ int main(int argc, char **argv) {
     std::ifstream file(text_file.empty() ? name : text_file, std::ios::binary);
     std::ostringstream text;
     if (!file || !(text << file.rdbuf()).good())
-        return 3;       // the compiler says it better, or the file is empty
+        return 3; // the compiler says it better, or the file is empty
     const ws_fortran::Result result = ws_fortran::rewrite(text.str(), name, options);
     bool wrong = false;
-    for (const ws_fortran::Message &message : result.messages) {
+    for (const ws_fortran::Message& message : result.messages) {
         print(message);
         wrong |= !message.warning;
     }

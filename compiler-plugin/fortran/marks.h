@@ -12,12 +12,12 @@
 
 namespace ws {
 
-inline constexpr const char *fortran_mark = "!ws-mark ";
+inline constexpr const char* fortran_mark = "!ws-mark ";
 
 // A critical section needs no mark: its name for gfortran, which allows no leading underscore, is critical_prefix
 // (../clauses/openmp.h) with that of the user, but for its first two characters. This is how all such names begin.
-inline constexpr const char *fortran_critical = "ws_critical";
+inline constexpr const char* fortran_critical = "ws_critical";
 
-}  // namespace ws
+} // namespace ws
 
 #endif

@@ -33,14 +33,14 @@ struct Message {
 };
 
 struct Result {
-    bool any = false;           // there is a directive: otherwise `text` is the text, ready for -fpreprocessed
+    bool any = false; // there is a directive: otherwise `text` is the text, ready for -fpreprocessed
     std::string text;
     std::vector<Message> messages;
 };
 
 // `text` is the content of the file to which messages refer as `name`, perhaps with line markers of a preprocessor.
-Result rewrite(const std::string &text, const std::string &name, const Options &options);
+Result rewrite(const std::string& text, const std::string& name, const Options& options);
 
-}  // namespace ws_fortran
+} // namespace ws_fortran
 
 #endif

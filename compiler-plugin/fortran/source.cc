@@ -12,13 +12,15 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
 char lower(char c) { return char(std::tolower(static_cast<unsigned char>(c))); }
 
-size_t skip_blanks(const std::string &line, size_t at) {
+size_t skip_blanks(const std::string& line, size_t at)
+{
     while (at < line.size() && is_blank(line[at]))
         at++;
     return at;
 }
 
-bool starts_with(const std::string &line, size_t at, const char *word) {
+bool starts_with(const std::string& line, size_t at, const char* word)
+{
     for (; *word; word++, at++)
         if (at >= line.size() || lower(line[at]) != *word)
             return false;
@@ -27,9 +29,10 @@ bool starts_with(const std::string &line, size_t at, const char *word) {
 
 bool is_comment_mark(char c, Form form) { return c == '!' || (form == Form::fixed && (lower(c) == 'c' || c == '*')); }
 
-}  // namespace
+} // namespace
 
-SentinelLine classify(const std::string &line, Form form) {
+SentinelLine classify(const std::string& line, Form form)
+{
     SentinelLine out;
     const size_t start = form == Form::free ? skip_blanks(line, 0) : 0;
     if (start + 1 >= line.size() || !is_comment_mark(line[start], form) || line[start + 1] != '$')
@@ -70,14 +73,16 @@ SentinelLine classify(const std::string &line, Form form) {
     return out;
 }
 
-bool is_comment_or_blank(const std::string &line, Form form) {
+bool is_comment_or_blank(const std::string& line, Form form)
+{
     const size_t start = skip_blanks(line, 0);
     if (start == line.size() || line[start] == '!')
         return true;
     return form == Form::fixed && is_comment_mark(line[0], form);
 }
 
-std::string include_name(const std::string &line, Form form) {
+std::string include_name(const std::string& line, Form form)
+{
     size_t at = skip_blanks(line, 0);
     if (form == Form::fixed && at < 6 && line.find('\t') > at)
         return "";
@@ -93,7 +98,8 @@ std::string include_name(const std::string &line, Form form) {
     return rest == line.size() || line[rest] == '!' ? line.substr(at + 1, end - at - 1) : "";
 }
 
-bool lex(const std::string &line, size_t from, Form form, const Place &start, LexedTokens &out) {
+bool lex(const std::string& line, size_t from, Form form, const Place& start, LexedTokens& out)
+{
     const size_t before = out.tokens.size();
     for (size_t at = from; (at = skip_blanks(line, at)) < line.size();) {
         const char c = line[at];
@@ -108,10 +114,10 @@ bool lex(const std::string &line, size_t from, Form form, const Place &start, Le
         } else if (std::isdigit(static_cast<unsigned char>(c))) {
             // With what may follow: a fraction, an exponent, a kind. Not the dot of `1.eq.n`.
             kind = ws::TokenKind::number;
-            while (end < line.size()
-                   && (is_word(line[end])
-                       || (line[end] == '.'
-                           && !(end + 1 < line.size() && std::isalpha(static_cast<unsigned char>(line[end + 1]))))))
+            while (end < line.size() &&
+                   (is_word(line[end]) ||
+                    (line[end] == '.' &&
+                     !(end + 1 < line.size() && std::isalpha(static_cast<unsigned char>(line[end + 1]))))))
                 end++;
         } else if (c == '\'' || c == '"') {
             kind = ws::TokenKind::other;
@@ -128,14 +134,14 @@ bool lex(const std::string &line, size_t from, Form form, const Place &start, Le
                 end++;
         } else if (strchr("*/=<>:", c) && end < line.size()) {
             const std::string two = line.substr(at, 2);
-            for (const char *known : {"**", "//", "==", "/=", "<=", ">=", "=>", "::"})
+            for (const char* known : {"**", "//", "==", "/=", "<=", ">=", "=>", "::"})
                 if (two == known)
                     end = at + 2;
         }
         std::string text = line.substr(at, end - at);
         out.texts.push_back(text);
         if (kind != ws::TokenKind::other)
-            for (char &letter : text)
+            for (char& letter : text)
                 letter = lower(letter);
         out.tokens.push_back({kind, text, int(out.places.size())});
         out.places.push_back({start.file, start.line, int(at) + 1});
@@ -149,4 +155,4 @@ bool lex(const std::string &line, size_t from, Form form, const Place &start, Le
     return true;
 }
 
-}  // namespace ws_fortran
+} // namespace ws_fortran

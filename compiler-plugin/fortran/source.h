@@ -15,9 +15,9 @@ enum class Form { free, fixed };
 
 struct Options {
     Form form = Form::free;
-    bool openmp = false;            // the user gave -fopenmp: `!$omp` and `!$ ` stay what they are
-    bool openmp_simd = false;       // -fopenmp-simd: `!$omp simd` and `!$omp declare simd` do
-    size_t length = 132;            // of a line, as the compiler's options have it; 0: no limit
+    bool openmp = false; // the user gave -fopenmp: `!$omp` and `!$ ` stay what they are
+    bool openmp_simd = false; // -fopenmp-simd: `!$omp simd` and `!$omp declare simd` do
+    size_t length = 132; // of a line, as the compiler's options have it; 0: no limit
     std::vector<std::string> include_folders;
 };
 
@@ -31,23 +31,23 @@ struct Place {
 // A `!$` line, by what follows.
 enum class Sentinel {
     none,
-    ws,             // a directive, or the continuation of one
-    glued,          // `!$wsdo`: a comment, and surely a mistake
-    conditional,    // `!$ `, `!$omp`: OpenMP's
+    ws, // a directive, or the continuation of one
+    glued, // `!$wsdo`: a comment, and surely a mistake
+    conditional, // `!$ `, `!$omp`: OpenMP's
 };
 
 struct SentinelLine {
     Sentinel kind = Sentinel::none;
-    size_t dollar = 0;          // index of the `$`
-    size_t body = 0;            // ws: index of what follows the sentinel and its continuation mark
-    bool continues = false;     // ws: the line is a continuation line
+    size_t dollar = 0; // index of the `$`
+    size_t body = 0; // ws: index of what follows the sentinel and its continuation mark
+    bool continues = false; // ws: the line is a continuation line
 };
 
-SentinelLine classify(const std::string &line, Form form);
-bool is_comment_or_blank(const std::string &line, Form form);
+SentinelLine classify(const std::string& line, Form form);
+bool is_comment_or_blank(const std::string& line, Form form);
 
 // The file name of an `include 'name'` line, or nothing.
-std::string include_name(const std::string &line, Form form);
+std::string include_name(const std::string& line, Form form);
 
 // Puts the tokens of line[from..] behind `tokens` and their places behind `places`; a token's origin is the index of
 // its place. Identifiers are folded to lower case in the token, as written in `texts`. True if the line is continued:
@@ -57,8 +57,8 @@ struct LexedTokens {
     std::vector<std::string> texts;
     std::vector<Place> places;
 };
-bool lex(const std::string &line, size_t from, Form form, const Place &start, LexedTokens &out);
+bool lex(const std::string& line, size_t from, Form form, const Place& start, LexedTokens& out);
 
-}  // namespace ws_fortran
+} // namespace ws_fortran
 
 #endif

@@ -5,6 +5,8 @@
 // never called are checked too.
 #include "ws_gcc.h"
 
+#include "../clauses/messages.h"
+
 #include "cgraph.h"
 #include "fold-const.h"
 #include "opts.h"
@@ -16,14 +18,15 @@ namespace ws_gcc {
 namespace {
 
 // The loop of a ws construct: `omp for` inside `omp parallel num_threads(__ws_mark(...))`.
-tree mark_of(tree parallel) {
+tree mark_of(tree parallel)
+{
     for (tree clause = OMP_PARALLEL_CLAUSES(parallel); clause; clause = OMP_CLAUSE_CHAIN(clause)) {
         if (OMP_CLAUSE_CODE(clause) != OMP_CLAUSE_NUM_THREADS)
             continue;
         tree value = OMP_CLAUSE_NUM_THREADS_EXPR(clause);
         // Front ends wrap the call: conversions, save_expr, clean-ups.
-        while (value && (CONVERT_EXPR_P(value) || TREE_CODE(value) == SAVE_EXPR || TREE_CODE(value) == NON_LVALUE_EXPR
-                         || TREE_CODE(value) == CLEANUP_POINT_EXPR))
+        while (value && (CONVERT_EXPR_P(value) || TREE_CODE(value) == SAVE_EXPR ||
+                         TREE_CODE(value) == NON_LVALUE_EXPR || TREE_CODE(value) == CLEANUP_POINT_EXPR))
             value = TREE_OPERAND(value, 0);
         if (value && TREE_CODE(value) == CALL_EXPR && is_marker(get_callee_fndecl(value), ws::mark_function))
             return value;
@@ -34,15 +37,16 @@ tree mark_of(tree parallel) {
 struct Written {
     ws::DirectiveKind kind = ws::DirectiveKind::loop;
     hash_set<tree> loop_variables, bounds;
-    hash_set<tree> own;     // variables of the iteration: in a clause, or declared in the body
+    hash_set<tree> own; // variables of the iteration: in a clause, or declared in the body
 };
 
-void add_variables(tree expression, hash_set<tree> &out) {
+void add_variables(tree expression, hash_set<tree>& out)
+{
     walk_tree_without_duplicates(
         &expression,
-        [](tree *node, int *walk_subtrees, void *data) -> tree {
+        [](tree* node, int* walk_subtrees, void* data) -> tree {
             if (VAR_P(*node) || TREE_CODE(*node) == PARM_DECL)
-                static_cast<hash_set<tree> *>(data)->add(*node);
+                static_cast<hash_set<tree>*>(data)->add(*node);
             if (TYPE_P(*node))
                 *walk_subtrees = 0;
             return NULL_TREE;
@@ -50,21 +54,21 @@ void add_variables(tree expression, hash_set<tree> &out) {
         &out);
 }
 
-tree written_variable(tree expression) {
+tree written_variable(tree expression)
+{
     switch (TREE_CODE(expression)) {
     case MODIFY_EXPR:
     case PREINCREMENT_EXPR:
     case PREDECREMENT_EXPR:
     case POSTINCREMENT_EXPR:
-    case POSTDECREMENT_EXPR:
-        return tree_strip_any_location_wrapper(TREE_OPERAND(expression, 0));
-    default:
-        return NULL_TREE;
+    case POSTDECREMENT_EXPR: return tree_strip_any_location_wrapper(TREE_OPERAND(expression, 0));
+    default: return NULL_TREE;
     }
 }
 
 // The assignments, ++ and -- of classes: C++'s front end has made calls of them.
-bool is_writing_operator(tree function) {
+bool is_writing_operator(tree function)
+{
     const std::string name = function && DECL_NAME(function) ? IDENTIFIER_POINTER(DECL_NAME(function)) : "";
     if (!startswith(name.c_str(), "operator") || name.size() < strlen("operator="))
         return false;
@@ -74,25 +78,26 @@ bool is_writing_operator(tree function) {
 
 // What a node writes to, without what it does on the way: members, references, casts. No elements of arrays: those are
 // scratch space.
-tree written_whole(tree node) {
+tree written_whole(tree node)
+{
     tree to = written_variable(node);
     if (TREE_CODE(node) == CALL_EXPR && call_expr_nargs(node) > 0 && is_writing_operator(get_callee_fndecl(node)))
         to = CALL_EXPR_ARG(node, 0);
-    else if (TREE_CODE(node) == OMP_ATOMIC || TREE_CODE(node) == OMP_ATOMIC_CAPTURE_OLD
-             || TREE_CODE(node) == OMP_ATOMIC_CAPTURE_NEW)
+    else if (TREE_CODE(node) == OMP_ATOMIC || TREE_CODE(node) == OMP_ATOMIC_CAPTURE_OLD ||
+             TREE_CODE(node) == OMP_ATOMIC_CAPTURE_NEW)
         to = TREE_OPERAND(node, 0);
-    while (to
-           && (CONVERT_EXPR_P(to) || TREE_CODE(to) == NON_LVALUE_EXPR || TREE_CODE(to) == VIEW_CONVERT_EXPR
-               || TREE_CODE(to) == SAVE_EXPR || TREE_CODE(to) == COMPONENT_REF || TREE_CODE(to) == ADDR_EXPR
-               || (TREE_CODE(to) == INDIRECT_REF && TREE_CODE(TREE_TYPE(TREE_OPERAND(to, 0))) == REFERENCE_TYPE)))
+    while (to && (CONVERT_EXPR_P(to) || TREE_CODE(to) == NON_LVALUE_EXPR || TREE_CODE(to) == VIEW_CONVERT_EXPR ||
+                  TREE_CODE(to) == SAVE_EXPR || TREE_CODE(to) == COMPONENT_REF || TREE_CODE(to) == ADDR_EXPR ||
+                  (TREE_CODE(to) == INDIRECT_REF && TREE_CODE(TREE_TYPE(TREE_OPERAND(to, 0))) == REFERENCE_TYPE)))
         to = TREE_OPERAND(to, 0);
     return to;
 }
 
 // The name of a thread's variable. One that C++ initializes when a thread first uses it is behind a call, of a function
 // named after it.
-std::string thread_variable(tree to, const Written &written) {
-    if (to && VAR_P(to) && DECL_THREAD_LOCAL_P(to) && DECL_NAME(to) && !const_cast<Written &>(written).own.contains(to))
+std::string thread_variable(tree to, const Written& written)
+{
+    if (to && VAR_P(to) && DECL_THREAD_LOCAL_P(to) && DECL_NAME(to) && !const_cast<Written&>(written).own.contains(to))
         return IDENTIFIER_POINTER(DECL_NAME(to));
     tree function = to && TREE_CODE(to) == CALL_EXPR ? get_callee_fndecl(to) : NULL_TREE;
     if (!function || !DECL_NAME(function) || !startswith(IDENTIFIER_POINTER(DECL_NAME(function)), "_ZTW"))
@@ -102,7 +107,8 @@ std::string thread_variable(tree to, const Written &written) {
     return name.substr(name.rfind(':') + 1);
 }
 
-bool given_wall() {
+bool given_wall()
+{
     bool given = false;
     for (unsigned i = 0; i < save_decoded_options_count; i++)
         if (save_decoded_options[i].opt_index == OPT_Wall)
@@ -110,33 +116,33 @@ bool given_wall() {
     return given;
 }
 
-void warn_of(tree node, Written &written) {
+void warn_of(tree node, Written& written)
+{
     switch (TREE_CODE(node)) {
     case BIND_EXPR:
         for (tree variable = BIND_EXPR_VARS(node); variable; variable = DECL_CHAIN(variable))
             written.own.add(variable);
         break;
-    case DECL_EXPR:
-        written.own.add(DECL_EXPR_DECL(node));
-        break;
+    case DECL_EXPR: written.own.add(DECL_EXPR_DECL(node)); break;
     case GOTO_EXPR:
         if (TREE_CODE(GOTO_DESTINATION(node)) != LABEL_DECL)
             warn(EXPR_LOC_OR_LOC(node, input_location), ws::computed_goto(written.kind));
         break;
     case CALL_EXPR:
-        if (tree function = get_callee_fndecl(node); function && DECL_NAME(function)
-            && strcmp(IDENTIFIER_POINTER(DECL_NAME(function)), "omp_get_thread_num") == 0)
+        if (tree function = get_callee_fndecl(node);
+            function && DECL_NAME(function) &&
+            strcmp(IDENTIFIER_POINTER(DECL_NAME(function)), "omp_get_thread_num") == 0)
             warn(EXPR_LOC_OR_LOC(node, input_location), ws::thread_number(written.kind));
         break;
-    default:
-        break;
+    default: break;
     }
     if (const std::string name = thread_variable(written_whole(node), written); !name.empty())
         warn(EXPR_LOC_OR_LOC(node, input_location), ws::thread_variable_written(name, written.kind));
 }
 
-tree complain_if_written(tree *node, int *walk_subtrees, void *data) {
-    auto *written = static_cast<Written *>(data);
+tree complain_if_written(tree* node, int* walk_subtrees, void* data)
+{
+    auto* written = static_cast<Written*>(data);
     if (TYPE_P(*node)) {
         *walk_subtrees = 0;
         return NULL_TREE;
@@ -154,16 +160,18 @@ tree complain_if_written(tree *node, int *walk_subtrees, void *data) {
     return NULL_TREE;
 }
 
-void add_items(tree clauses, hash_set<tree> &out) {
+void add_items(tree clauses, hash_set<tree>& out)
+{
     for (tree c = clauses; c; c = OMP_CLAUSE_CHAIN(c)) {
         const omp_clause_code code = OMP_CLAUSE_CODE(c);
-        if (code == OMP_CLAUSE_PRIVATE || code == OMP_CLAUSE_FIRSTPRIVATE || code == OMP_CLAUSE_LASTPRIVATE
-            || code == OMP_CLAUSE_REDUCTION)
+        if (code == OMP_CLAUSE_PRIVATE || code == OMP_CLAUSE_FIRSTPRIVATE || code == OMP_CLAUSE_LASTPRIVATE ||
+            code == OMP_CLAUSE_REDUCTION)
             out.add(OMP_CLAUSE_DECL(c));
     }
 }
 
-void check_sections(tree parallel) {
+void check_sections(tree parallel)
+{
     Written written;
     written.kind = ws::DirectiveKind::sections;
     add_items(OMP_PARALLEL_CLAUSES(parallel), written.own);
@@ -171,7 +179,8 @@ void check_sections(tree parallel) {
 }
 
 // The loop variables and the plain variables in the bounds and steps of `omp for`, which the body must leave alone.
-void check_loop(tree parallel, tree loop) {
+void check_loop(tree parallel, tree loop)
+{
     Written written;
     add_items(OMP_PARALLEL_CLAUSES(parallel), written.own);
     add_items(OMP_FOR_CLAUSES(loop), written.own);
@@ -192,7 +201,8 @@ void check_loop(tree parallel, tree loop) {
 }
 
 // Whether `variable COMPARISON end; increment` goes down. With != the step is 1 or -1.
-bool counts_down(tree_code comparison, tree increment) {
+bool counts_down(tree_code comparison, tree increment)
+{
     if (comparison != NE_EXPR)
         return comparison == GT_EXPR || comparison == GE_EXPR;
     if (TREE_CODE(increment) == MODIFY_EXPR) {
@@ -208,20 +218,22 @@ bool counts_down(tree_code comparison, tree increment) {
 // GCC 12 gives libgomp's `long` loops a wrong increment when an unsigned variable narrower than long counts down
 // (2^32 - 1 instead of -1; `omp for schedule(dynamic)` then runs no iteration at all). The mark carries such a
 // variable's width to the pass, which corrects the increment.
-void note_unsigned_countdown(tree mark, tree loop) {
+void note_unsigned_countdown(tree mark, tree loop)
+{
     tree condition = TREE_VEC_ELT(OMP_FOR_COND(loop), 0);
     if (TREE_VEC_LENGTH(OMP_FOR_COND(loop)) != 1 || !condition || !COMPARISON_CLASS_P(condition))
-        return;     // collapsed loops are counted from 0
+        return; // collapsed loops are counted from 0
     tree type = TREE_TYPE(TREE_OPERAND(condition, 0));
-    const bool narrow = INTEGRAL_TYPE_P(type) && TYPE_UNSIGNED(type)
-                        && TYPE_PRECISION(type) < TYPE_PRECISION(long_integer_type_node);
+    const bool narrow =
+        INTEGRAL_TYPE_P(type) && TYPE_UNSIGNED(type) && TYPE_PRECISION(type) < TYPE_PRECISION(long_integer_type_node);
     if (narrow && counts_down(TREE_CODE(condition), TREE_VEC_ELT(OMP_FOR_INCR(loop), 0))) {
-        tree &kinds = CALL_EXPR_ARG(mark, 1);
+        tree& kinds = CALL_EXPR_ARG(mark, 1);
         kinds = build_int_cst(TREE_TYPE(kinds), tree_to_shwi(kinds) | TYPE_PRECISION(type) << ws::countdown_shift);
     }
 }
 
-tree find_first_loop(tree *node, int *walk_subtrees, void *) {
+tree find_first_loop(tree* node, int* walk_subtrees, void*)
+{
     if (TYPE_P(*node))
         *walk_subtrees = 0;
     // With simd the head is that of the inner one of two.
@@ -229,14 +241,16 @@ tree find_first_loop(tree *node, int *walk_subtrees, void *) {
 }
 
 // Of the nest itself, not of loops inside.
-tree find_between_loops(tree *node, int *walk_subtrees, void *) {
-    if (TYPE_P(*node) || TREE_CODE(*node) == OMP_PARALLEL || TREE_CODE(*node) == OMP_FOR
-        || TREE_CODE(*node) == OMP_SIMD)
+tree find_between_loops(tree* node, int* walk_subtrees, void*)
+{
+    if (TYPE_P(*node) || TREE_CODE(*node) == OMP_PARALLEL || TREE_CODE(*node) == OMP_FOR ||
+        TREE_CODE(*node) == OMP_SIMD)
         *walk_subtrees = 0;
     return is_between_loops(*node) ? *node : NULL_TREE;
 }
 
-tree check_node(tree *node, int *walk_subtrees, void *) {
+tree check_node(tree* node, int* walk_subtrees, void*)
+{
     if (TYPE_P(*node)) {
         *walk_subtrees = 0;
     } else if (TREE_CODE(*node) == OMP_PARALLEL) {
@@ -251,49 +265,57 @@ tree check_node(tree *node, int *walk_subtrees, void *) {
             check_loop(*node, loop);
             if (tree between = walk_tree_without_duplicates(&OMP_FOR_BODY(loop), find_between_loops, nullptr))
                 error_about(EXPR_LOC_OR_LOC(between, EXPR_LOCATION(loop)),
-                            "in '#pragma ws for': not enough perfectly nested loops");
+                            ws::about(ws::message::not_nested, ws::full_name(ws::DirectiveKind::loop)));
             note_unsigned_countdown(mark, loop);
         }
     } else if (TREE_CODE(*node) == CALL_EXPR && is_marker(get_callee_fndecl(*node), ws::chunk_function)) {
         const location_t at = EXPR_LOC_OR_LOC(*node, input_location);
         if (call_expr_nargs(*node) != 2)
-            error_at(at, "the %qs clause of %<#pragma ws for%> takes one chunk size",
-                     ws::chunk_clauses[tree_to_shwi(CALL_EXPR_ARG(*node, 0))]);
+            error_about(at, ws::two_chunks(ws::chunk_clauses[tree_to_shwi(CALL_EXPR_ARG(*node, 0))]));
         else
             check_chunk_argument(at, CALL_EXPR_ARG(*node, 0), CALL_EXPR_ARG(*node, 1));
     }
     return NULL_TREE;
 }
 
-}  // namespace
+} // namespace
 
-void warn(location_t at, const ws::Warning &warning) {
-    static std::set<std::pair<location_t, std::string>> said;   // each instance of a template comes here
+void warn(location_t at, const ws::Warning& warning)
+{
+    static std::set<std::pair<location_t, std::string>> said; // each instance of a template comes here
     static const bool wanted = given_wall();
-    if (wanted && !ws::is_turned_off(warning) && said.insert({get_pure_location(at), warning.text}).second)
+    const ws::Warned how = ws::how_to_warn(warning);
+    if (how == ws::Warned::never || (how == ws::Warned::with_wall && !wanted) ||
+        !said.insert({get_pure_location(at), warning.text}).second)
+        return;
+    if (how == ws::Warned::as_error)
+        error_about(at, ws::shown(warning));
+    else
         warning_at(at, 0, "%s", localized_quotes(ws::shown(warning)).c_str());
 }
 
-void check_chunk_argument(location_t at, tree which, tree chunk) {
-    const char *clause = ws::chunk_clauses[tree_to_shwi(which)];
+void check_chunk_argument(location_t at, tree which, tree chunk)
+{
+    const char* clause = ws::chunk_clauses[tree_to_shwi(which)];
     if (!INTEGRAL_TYPE_P(TREE_TYPE(chunk))) {
         if (!error_operand_p(chunk))
-            error_at(at, "the chunk size in the %qs clause of %<#pragma ws for%> must be an integer", clause);
+            error_about(at, ws::about_chunk(clause, "must be an integer"));
         return;
     }
     tree value = fold(chunk);
     if (TREE_CODE(value) == INTEGER_CST && tree_int_cst_sgn(value) <= 0)
-        error_at(at, "the chunk size in the %qs clause of %<#pragma ws for%> must be positive", clause);
+        error_about(at, ws::about_chunk(clause, "must be positive"));
 }
 
-void check_function(tree function) {
+void check_function(tree function)
+{
     if (!ws_used() || !DECL_SAVED_TREE(function))
         return;
     walk_tree_without_duplicates(&DECL_SAVED_TREE(function), check_node, nullptr);
     // Nested functions of GNU C have no event of their own.
-    if (cgraph_node *node = cgraph_node::get(function))
-        for (cgraph_node *nested = first_nested_function(node); nested; nested = next_nested_function(nested))
+    if (cgraph_node* node = cgraph_node::get(function))
+        for (cgraph_node* nested = first_nested_function(node); nested; nested = next_nested_function(nested))
             check_function(nested->decl);
 }
 
-}  // namespace ws_gcc
+} // namespace ws_gcc

@@ -16,6 +16,7 @@
 // Everything after that is one for all languages.
 #include "ws_gcc.h"
 
+#include "../clauses/messages.h"
 #include "../fortran/marks.h"
 #include "../../runtime/abi/abi.h"
 
@@ -38,15 +39,16 @@ namespace {
 // A directive in the source: where it ends, what it is.
 struct Written {
     int last_line;
-    std::string name;           // "!$ws do"; empty: not ours
+    std::string name; // "!$ws do"; empty: not ours
     HOST_WIDE_INT kinds;
     ws::DirectiveKind kind;
-    std::string loop_name;      // of a name clause
+    std::string loop_name; // of a name clause
 };
 
-std::map<std::string, std::map<int, Written>> directives;   // file, first line
+std::map<std::string, std::map<int, Written>> directives; // file, first line
 
-const Written *directive_above(const char *file, int line) {
+const Written* directive_above(const char* file, int line)
+{
     auto in_file = directives.find(file ? file : "");
     if (in_file == directives.end())
         return nullptr;
@@ -55,14 +57,16 @@ const Written *directive_above(const char *file, int line) {
 }
 
 // The directive of this kind that stands at the place of a construct.
-const Written *directive_at(location_t at, ws::DirectiveKind kind) {
+const Written* directive_at(location_t at, ws::DirectiveKind kind)
+{
     const expanded_location place = expand_location(LOCATION_LOCUS(at));
-    const Written *found = directive_above(place.file, place.line);
+    const Written* found = directive_above(place.file, place.line);
     return found && found->kind == kind && place.line <= found->last_line ? found : nullptr;
 }
 
 // Decodes pairs of hexadecimal digits, up to the first character that is none.
-std::string from_hexadecimal(const char *digits) {
+std::string from_hexadecimal(const char* digits)
+{
     std::string text;
     // sscanf alone skips blanks
     for (unsigned byte; ISXDIGIT(digits[0]) && sscanf(digits, "%2x", &byte) == 1; digits += 2)
@@ -71,15 +75,18 @@ std::string from_hexadecimal(const char *digits) {
 }
 
 // Whether the source was rewritten.
-bool read_marks(const char *path) {
+bool read_marks(const char* path)
+{
     using ws::DirectiveKind;
-    static const std::map<std::string, DirectiveKind> kinds = {
-        {"loop", DirectiveKind::loop}, {"sections", DirectiveKind::sections}, {"section", DirectiveKind::section},
-        {"atomic", DirectiveKind::atomic}, {"critical", DirectiveKind::critical}};
-    FILE *source = fopen(path, "r");
+    static const std::map<std::string, DirectiveKind> kinds = {{"loop", DirectiveKind::loop},
+                                                               {"sections", DirectiveKind::sections},
+                                                               {"section", DirectiveKind::section},
+                                                               {"atomic", DirectiveKind::atomic},
+                                                               {"critical", DirectiveKind::critical}};
+    FILE* source = fopen(path, "r");
     if (!source)
         return false;
-    char *line = nullptr;
+    char* line = nullptr;
     size_t size = 0;
     bool found = false;
     for (int number = 0; getline(&line, &size, source) > 0; number++) {
@@ -87,11 +94,10 @@ bool read_marks(const char *path) {
         int first, last, site_kinds, coded = 0, name = 0;
         if (number < 2)
             continue;
-        if (!startswith(line, ws::fortran_mark)
-            || sscanf(line + strlen(ws::fortran_mark), "%15s %d %d %d %n%*s %n", word, &first, &last, &site_kinds,
-                      &coded, &name)
-                   < 4
-            || !name)
+        if (!startswith(line, ws::fortran_mark) ||
+            sscanf(line + strlen(ws::fortran_mark), "%15s %d %d %d %n%*s %n", word, &first, &last, &site_kinds, &coded,
+                   &name) < 4 ||
+            !name)
             break;
         std::string file = line + strlen(ws::fortran_mark) + name;
         if (!file.empty() && file.back() == '\n')
@@ -101,7 +107,7 @@ bool read_marks(const char *path) {
         const DirectiveKind kind = known == kinds.end() ? DirectiveKind::none : known->second;
         const bool ours = strcmp(word, "omp") != 0;
         directives[file][first] = {last, ours ? ws::full_name(kind, ws::fortran_language) : "", site_kinds, kind,
-                                     from_hexadecimal(line + strlen(ws::fortran_mark) + coded)};
+                                   from_hexadecimal(line + strlen(ws::fortran_mark) + coded)};
         if (kind == DirectiveKind::atomic)
             note_atomic(file, last);
     }
@@ -111,7 +117,7 @@ bool read_marks(const char *path) {
 }
 
 // gfortran speaks of what the directives have become.
-constexpr const char *words[][2] = {
+constexpr const char* words[][2] = {
     {"NUM_THREADS", "'steal_schedule'"},
     {"SCHEDULE clause's chunk_size", "the chunk size in the 'schedule' clause"},
     {"!$OMP END PARALLEL DO SIMD", "!$ws end do simd"},
@@ -135,7 +141,7 @@ constexpr const char *words[][2] = {
 };
 
 // What GCC says of all languages' constructs (msgids).
-constexpr const char *about_jumps[][2] = {
+constexpr const char* about_jumps[][2] = {
     {"OpenMP constructs other than %<ordered simd%>, %<simd%>, %<loop%> or %<atomic%> may not be nested inside "
      "%<simd%> region",
      "it cannot stand in a simd loop"},
@@ -147,9 +153,10 @@ constexpr const char *about_jumps[][2] = {
 Starter next_starter;
 void (*next_parse_file)();
 
-void in_our_words(Output output, Diagnostic *diagnostic) {
+void in_our_words(Output output, Diagnostic* diagnostic)
+{
     const expanded_location place = diagnostic_expand_location(diagnostic);
-    const Written *written = directive_above(place.file, place.line);
+    const Written* written = directive_above(place.file, place.line);
     MessageText message(printer_of(output));
     const bool ours = written ? !written->name.empty() : !users_openmp();
     if (ours && message.size() > 0) {
@@ -157,14 +164,14 @@ void in_our_words(Output output, Diagnostic *diagnostic) {
         for (size_t part = 0; part < message.size(); part++) {
             std::string text = message.part(part);
             bool changed = false;
-            for (const auto &word : words)
+            for (const auto& word : words)
                 for (size_t at = 0; (at = text.find(word[0], at)) != std::string::npos; at += strlen(word[1])) {
                     text.replace(at, strlen(word[0]), localized_quotes(word[1]));
                     changed = true;
                 }
             // "not specified in enclosing 'parallel'"
-            if (part > 0 && message.part(part - 1).find("enclosing ") != std::string::npos
-                && text.find("parallel") != std::string::npos) {
+            if (part > 0 && message.part(part - 1).find("enclosing ") != std::string::npos &&
+                text.find("parallel") != std::string::npos) {
                 text.replace(text.find("parallel"), strlen("parallel"), "!$ws do");
                 changed = true;
             }
@@ -174,11 +181,11 @@ void in_our_words(Output output, Diagnostic *diagnostic) {
         }
         const bool at_directive = written && place.line <= written->last_line;
         // What stands in the place of a loop.
-        const bool not_a_loop = written && written->kind == ws::DirectiveKind::loop
-                                && place.line == written->last_line + 1
-                                && startswith(message.part(0).c_str(), "Unexpected ");
+        const bool not_a_loop = written && written->kind == ws::DirectiveKind::loop &&
+                                place.line == written->last_line + 1 &&
+                                startswith(message.part(0).c_str(), "Unexpected ");
         bool jump = false;
-        for (const auto &known : about_jumps)
+        for (const auto& known : about_jumps)
             if (strcmp(message_id(*diagnostic), _(known[0])) == 0) {
                 message.replace(known[1]);
                 jump = true;
@@ -192,7 +199,8 @@ void in_our_words(Output output, Diagnostic *diagnostic) {
 }
 
 // The clause of that kind in the chain that starts at *from, and the link that points to it.
-tree *find_clause(tree *from, omp_clause_code code) {
+tree* find_clause(tree* from, omp_clause_code code)
+{
     while (*from && OMP_CLAUSE_CODE(*from) != code)
         from = &OMP_CLAUSE_CHAIN(*from);
     return from;
@@ -204,7 +212,8 @@ class Preparation {
 public:
     explicit Preparation(location_t at) : at_(at) {}
 
-    tree variable(tree type) {
+    tree variable(tree type)
+    {
         tree made = create_tmp_var_raw(type);
         DECL_CONTEXT(made) = current_function_decl;
         DECL_SEEN_IN_BIND_EXPR_P(made) = 1;
@@ -212,17 +221,19 @@ public:
         variables_ = made;
         return made;
     }
-    void add(gimple *statement) {
+    void add(gimple* statement)
+    {
         gimple_set_location(statement, at_);
         gimple_seq_add_stmt(&statements_, statement);
     }
     // A chunk as the runtime wants it; 0: none.
-    tree chunk(tree value, const char *clause) {
+    tree chunk(tree value, const char* clause)
+    {
         if (!value)
             return build_zero_cst(long_integer_type_node);
         if (TREE_CODE(value) == INTEGER_CST) {
             if (tree_int_cst_sgn(value) <= 0)
-                error_at(at_, "the chunk size in the %qs clause of %<!$ws do%> must be positive", clause);
+                error_about(at_, ws::about_chunk(clause, "must be positive", ws::fortran_language));
             return fold_convert(long_integer_type_node, value);
         }
         tree result = variable(long_integer_type_node);
@@ -230,7 +241,8 @@ public:
         return result;
     }
     // Of an if clause, null if there is none.
-    tree condition(tree value) {
+    tree condition(tree value)
+    {
         if (!value)
             return integer_one_node;
         if (TREE_CODE(value) == INTEGER_CST)
@@ -240,9 +252,10 @@ public:
         return result;
     }
     // Puts them and the construct in the construct's place.
-    void wrap(gimple_stmt_iterator *place) {
-        gimple *construct = gsi_stmt(*place);
-        gbind *bind = gimple_build_bind(variables_, statements_, NULL_TREE);
+    void wrap(gimple_stmt_iterator* place)
+    {
+        gimple* construct = gsi_stmt(*place);
+        gbind* bind = gimple_build_bind(variables_, statements_, NULL_TREE);
         gsi_replace(place, bind, false);
         gimple_bind_add_stmt(bind, construct);
     }
@@ -254,18 +267,19 @@ private:
 };
 
 // The value of the chunk outside the parallel region: gimplification has made a copy inside.
-tree chunk_outside(gomp_parallel *parallel, gimple_stmt_iterator loop, tree chunk) {
+tree chunk_outside(gomp_parallel* parallel, gimple_stmt_iterator loop, tree chunk)
+{
     for (gsi_prev(&loop); !gsi_end_p(loop); gsi_prev(&loop)) {
-        gimple *statement = gsi_stmt(loop);
+        gimple* statement = gsi_stmt(loop);
         if (!gimple_assign_single_p(statement) || gimple_assign_lhs(statement) != chunk)
             continue;
         tree outer = gimple_assign_rhs1(statement);
-        gsi_remove(&loop, true);    // nothing may stand between the two in a combined construct
+        gsi_remove(&loop, true); // nothing may stand between the two in a combined construct
         // Its sharing goes with its last use.
         tree clauses = gimple_omp_parallel_clauses(parallel);
-        for (tree *link = &clauses; *link;)
-            if ((OMP_CLAUSE_CODE(*link) == OMP_CLAUSE_SHARED || OMP_CLAUSE_CODE(*link) == OMP_CLAUSE_FIRSTPRIVATE)
-                && OMP_CLAUSE_DECL(*link) == outer)
+        for (tree* link = &clauses; *link;)
+            if ((OMP_CLAUSE_CODE(*link) == OMP_CLAUSE_SHARED || OMP_CLAUSE_CODE(*link) == OMP_CLAUSE_FIRSTPRIVATE) &&
+                OMP_CLAUSE_DECL(*link) == outer)
                 *link = OMP_CLAUSE_CHAIN(*link);
             else
                 link = &OMP_CLAUSE_CHAIN(*link);
@@ -276,7 +290,8 @@ tree chunk_outside(gomp_parallel *parallel, gimple_stmt_iterator loop, tree chun
 }
 
 // The owner's chunk as the loop has it, which then has 1.
-tree take_chunk(gomp_parallel *parallel, gomp_for *loop, gimple_stmt_iterator loop_at) {
+tree take_chunk(gomp_parallel* parallel, gomp_for* loop, gimple_stmt_iterator loop_at)
+{
     tree loop_clauses = gimple_omp_for_clauses(loop);
     tree schedule = *find_clause(&loop_clauses, OMP_CLAUSE_SCHEDULE);
     tree chunk = schedule ? OMP_CLAUSE_SCHEDULE_CHUNK_EXPR(schedule) : NULL_TREE;
@@ -287,20 +302,21 @@ tree take_chunk(gomp_parallel *parallel, gomp_for *loop, gimple_stmt_iterator lo
     return chunk;
 }
 
-void mark_construct(gimple_stmt_iterator *at, gomp_parallel *parallel, const Written &directive) {
+void mark_construct(gimple_stmt_iterator* at, gomp_parallel* parallel, const Written& directive)
+{
     gimple_stmt_iterator loop_at;
-    tree chunk = integer_one_node;      // of sections
+    tree chunk = integer_one_node; // of sections
     if (directive.kind == ws::DirectiveKind::loop) {
-        gomp_for *loop = first_loop(gimple_omp_body_ptr(parallel), &loop_at);
+        gomp_for* loop = first_loop(gimple_omp_body_ptr(parallel), &loop_at);
         if (!loop)
             return;
         chunk = take_chunk(parallel, loop, loop_at);
     }
     const location_t where = gimple_location(parallel);
     tree clauses = gimple_omp_parallel_clauses(parallel);
-    tree *bind = find_clause(&clauses, OMP_CLAUSE_PROC_BIND);
+    tree* bind = find_clause(&clauses, OMP_CLAUSE_PROC_BIND);
     *bind = OMP_CLAUSE_CHAIN(*bind);
-    tree *link = find_clause(&clauses, OMP_CLAUSE_IF);
+    tree* link = find_clause(&clauses, OMP_CLAUSE_IF);
     tree condition = *link ? OMP_CLAUSE_IF_EXPR(*link) : NULL_TREE;
     if (*link)
         *link = OMP_CLAUSE_CHAIN(*link);
@@ -317,7 +333,7 @@ void mark_construct(gimple_stmt_iterator *at, gomp_parallel *parallel, const Wri
     Preparation before(where);
     tree owner_chunk = before.chunk(chunk, ws::chunk_clauses[0]);
     tree steal_chunk = before.chunk(steal, ws::chunk_clauses[1]);
-    gcall *mark =
+    gcall* mark =
         build_mark(directive.kinds, owner_chunk, steal_chunk, directive.loop_name, before.condition(condition));
     tree marked = before.variable(integer_type_node);
     gimple_call_set_lhs(mark, marked);
@@ -327,7 +343,8 @@ void mark_construct(gimple_stmt_iterator *at, gomp_parallel *parallel, const Wri
     before.wrap(at);
 }
 
-void name_critical(gomp_critical *critical) {
+void name_critical(gomp_critical* critical)
+{
     tree name = gimple_omp_critical_name(critical);
     if (name && startswith(IDENTIFIER_POINTER(name), ws::fortran_critical))
         gimple_omp_critical_set_name(critical, get_identifier((std::string("__") + IDENTIFIER_POINTER(name)).c_str()));
@@ -335,27 +352,29 @@ void name_critical(gomp_critical *critical) {
 
 using Places = std::vector<gimple_stmt_iterator>;
 
-tree collect(gimple_stmt_iterator *at, bool *, walk_stmt_info *info) {
-    gimple *statement = gsi_stmt(*at);
+tree collect(gimple_stmt_iterator* at, bool*, walk_stmt_info* info)
+{
+    gimple* statement = gsi_stmt(*at);
     if (gimple_code(statement) == GIMPLE_OMP_PARALLEL || gimple_code(statement) == GIMPLE_OMP_CRITICAL)
-        static_cast<Places *>(info->info)->push_back(*at);
+        static_cast<Places*>(info->info)->push_back(*at);
     return NULL_TREE;
 }
 
-void take_over(gimple_stmt_iterator *at) {
-    gimple *statement = gsi_stmt(*at);
-    if (gomp_critical *critical = dyn_cast<gomp_critical *>(statement)) {
+void take_over(gimple_stmt_iterator* at)
+{
+    gimple* statement = gsi_stmt(*at);
+    if (gomp_critical* critical = dyn_cast<gomp_critical*>(statement)) {
         name_critical(critical);
         return;
     }
-    gomp_parallel *parallel = as_a<gomp_parallel *>(statement);
+    gomp_parallel* parallel = as_a<gomp_parallel*>(statement);
     // By the clause, as the construct's place may be changed: to that of an `if` around it whose outcome is known.
     tree clauses = gimple_omp_parallel_clauses(parallel);
     tree bind = *find_clause(&clauses, OMP_CLAUSE_PROC_BIND);
     if (!bind)
         return;
     for (ws::DirectiveKind kind : {ws::DirectiveKind::loop, ws::DirectiveKind::sections})
-        if (const Written *directive = directive_at(OMP_CLAUSE_LOCATION(bind), kind)) {
+        if (const Written* directive = directive_at(OMP_CLAUSE_LOCATION(bind), kind)) {
             gimple_set_location(parallel, OMP_CLAUSE_LOCATION(bind));
             mark_construct(at, parallel, *directive);
             return;
@@ -366,25 +385,27 @@ const pass_data fortran_data = {GIMPLE_PASS, "ws_fortran", OPTGROUP_NONE, TV_NON
 
 class FortranPass : public gimple_opt_pass {
 public:
-    explicit FortranPass(gcc::context *context) : gimple_opt_pass(fortran_data, context) {}
+    explicit FortranPass(gcc::context* context) : gimple_opt_pass(fortran_data, context) {}
 
-    unsigned execute(function *fn) final override {
+    unsigned execute(function* fn) final override
+    {
         gimple_seq body = gimple_body(fn->decl);
         walk_stmt_info info;
         memset(&info, 0, sizeof info);
         Places places;
         info.info = &places;
         walk_gimple_seq_mod(&body, collect, nullptr, &info);
-        for (size_t i = places.size(); i-- > 0;)    // inner ones first
+        for (size_t i = places.size(); i-- > 0;) // inner ones first
             take_over(&places[i]);
         gimple_set_body(fn->decl, body);
         return 0;
     }
 };
 
-}  // namespace
+} // namespace
 
-void take_over_fortran_diagnostics() {
+void take_over_fortran_diagnostics()
+{
     next_starter = starter_of_diagnostics();
     starter_of_diagnostics() = in_our_words;
     // gfortran sets its own again at the end of parsing; what later passes say needs ours, too.
@@ -398,9 +419,10 @@ void take_over_fortran_diagnostics() {
 
 bool read_rewritten_fortran() { return num_in_fnames > 0 && read_marks(in_fnames[0]); }
 
-void register_fortran_pass(const char *plugin_name) {
+void register_fortran_pass(const char* plugin_name)
+{
     register_pass_info info = {new FortranPass(g), "omplower", 1, PASS_POS_INSERT_BEFORE};
     register_callback(plugin_name, PLUGIN_PASS_MANAGER_SETUP, nullptr, &info);
 }
 
-}  // namespace ws_gcc
+} // namespace ws_gcc

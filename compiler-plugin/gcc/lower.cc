@@ -12,7 +12,7 @@
 // lastprivate, and the lock around the merge of reductions.
 #include "ws_gcc.h"
 
-#include "../clauses/mpi.h"
+#include "../clauses/mpi_calls.h"
 #include "../../runtime/abi/abi.h"
 
 #include "cfgloop.h"
@@ -30,11 +30,25 @@ namespace {
 
 // What a call of libgomp is to us.
 enum class Call {
-    none, mark, chunk, fork, fork_loop, loop_start, loop_next, loop_ull_start, loop_ull_next, loop_end, barrier,
-    atomic_start, atomic_end, critical_start, critical_end,
+    none,
+    mark,
+    chunk,
+    fork,
+    fork_loop,
+    loop_start,
+    loop_next,
+    loop_ull_start,
+    loop_ull_next,
+    loop_end,
+    barrier,
+    atomic_start,
+    atomic_end,
+    critical_start,
+    critical_end,
 };
 
-Call call_kind(gimple *statement) {
+Call call_kind(gimple* statement)
+{
     if (!is_gimple_call(statement))
         return Call::none;
     tree function = gimple_call_fndecl(statement);
@@ -47,49 +61,37 @@ Call call_kind(gimple *statement) {
     if (!fndecl_built_in_p(function, BUILT_IN_NORMAL))
         return Call::none;
     switch (DECL_FUNCTION_CODE(function)) {
-    case BUILT_IN_GOMP_PARALLEL:
-        return Call::fork;
+    case BUILT_IN_GOMP_PARALLEL: return Call::fork;
     case BUILT_IN_GOMP_PARALLEL_LOOP_DYNAMIC:
-    case BUILT_IN_GOMP_PARALLEL_LOOP_NONMONOTONIC_DYNAMIC:
-        return Call::fork_loop;
+    case BUILT_IN_GOMP_PARALLEL_LOOP_NONMONOTONIC_DYNAMIC: return Call::fork_loop;
     case BUILT_IN_GOMP_LOOP_DYNAMIC_START:
-    case BUILT_IN_GOMP_LOOP_NONMONOTONIC_DYNAMIC_START:
-        return Call::loop_start;
+    case BUILT_IN_GOMP_LOOP_NONMONOTONIC_DYNAMIC_START: return Call::loop_start;
     case BUILT_IN_GOMP_LOOP_DYNAMIC_NEXT:
-    case BUILT_IN_GOMP_LOOP_NONMONOTONIC_DYNAMIC_NEXT:
-        return Call::loop_next;
+    case BUILT_IN_GOMP_LOOP_NONMONOTONIC_DYNAMIC_NEXT: return Call::loop_next;
     case BUILT_IN_GOMP_LOOP_ULL_DYNAMIC_START:
-    case BUILT_IN_GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_START:
-        return Call::loop_ull_start;
+    case BUILT_IN_GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_START: return Call::loop_ull_start;
     case BUILT_IN_GOMP_LOOP_ULL_DYNAMIC_NEXT:
-    case BUILT_IN_GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_NEXT:
-        return Call::loop_ull_next;
+    case BUILT_IN_GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_NEXT: return Call::loop_ull_next;
     case BUILT_IN_GOMP_LOOP_END:
-    case BUILT_IN_GOMP_LOOP_END_NOWAIT:
-        return Call::loop_end;
-    case BUILT_IN_GOMP_BARRIER:
-        return Call::barrier;
-    case BUILT_IN_GOMP_ATOMIC_START:
-        return Call::atomic_start;
-    case BUILT_IN_GOMP_ATOMIC_END:
-        return Call::atomic_end;
-    case BUILT_IN_GOMP_CRITICAL_NAME_START:
-        return Call::critical_start;
-    case BUILT_IN_GOMP_CRITICAL_NAME_END:
-        return Call::critical_end;
-    default:
-        return Call::none;
+    case BUILT_IN_GOMP_LOOP_END_NOWAIT: return Call::loop_end;
+    case BUILT_IN_GOMP_BARRIER: return Call::barrier;
+    case BUILT_IN_GOMP_ATOMIC_START: return Call::atomic_start;
+    case BUILT_IN_GOMP_ATOMIC_END: return Call::atomic_end;
+    case BUILT_IN_GOMP_CRITICAL_NAME_START: return Call::critical_start;
+    case BUILT_IN_GOMP_CRITICAL_NAME_END: return Call::critical_end;
+    default: return Call::none;
     }
 }
 
 // A static object of so many words: a text, a number, zeroes, and behind ten of these the addresses.
-tree build_words(location_t at, const char *name, int words, const std::string &text, HOST_WIDE_INT number,
-                 const std::vector<tree> &addresses = {}) {
-    static_assert(sizeof(void *) == 8, "words are pointers");
+tree build_words(location_t at, const char* name, int words, const std::string& text, HOST_WIDE_INT number,
+                 const std::vector<tree>& addresses = {})
+{
+    static_assert(sizeof(void*) == 8, "words are pointers");
     tree type = build_array_type_nelts(ptr_type_node, words);
     tree object = build_decl(at, VAR_DECL, create_tmp_var_name(name), type);
 
-    vec<constructor_elt, va_gc> *values = nullptr;
+    vec<constructor_elt, va_gc>* values = nullptr;
     CONSTRUCTOR_APPEND_ELT(values, size_int(0),
                            fold_convert(ptr_type_node, build_string_literal(text.size() + 1, text.c_str())));
     CONSTRUCTOR_APPEND_ELT(values, size_int(1), build_int_cst(ptr_type_node, number));
@@ -102,13 +104,15 @@ tree build_words(location_t at, const char *name, int words, const std::string &
     return object;
 }
 
-void add_to_unit(tree object) {
+void add_to_unit(tree object)
+{
     varpool_node::add(object);
-    varpool_node::get(object)->analyze();     // at this time nobody else will
+    varpool_node::get(object)->analyze(); // at this time nobody else will
 }
 
-tree build_site(location_t at, std::string name, HOST_WIDE_INT kinds, const std::string &results,
-                const std::vector<tree> &addresses) {
+tree build_site(location_t at, std::string name, HOST_WIDE_INT kinds, const std::string& results,
+                const std::vector<tree>& addresses)
+{
     static_assert(sizeof(ws_site) == 64 && WS_SITE_ADDRESSES == 6,
                   "the site is eight words, with two before the addresses there are eight more");
     if (!results.empty()) {
@@ -125,11 +129,12 @@ tree build_site(location_t at, std::string name, HOST_WIDE_INT kinds, const std:
 }
 
 // The name of a `ws critical` by the variable that GCC has made its lock, or null if it is not one.
-const char *critical_name(tree argument) {
+const char* critical_name(tree argument)
+{
     static const std::string prefix = std::string(".gomp_critical_user_") + ws::critical_prefix;
     if (TREE_CODE(argument) != ADDR_EXPR || !VAR_P(TREE_OPERAND(argument, 0)))
         return nullptr;
-    const char *name = IDENTIFIER_POINTER(DECL_NAME(TREE_OPERAND(argument, 0)));
+    const char* name = IDENTIFIER_POINTER(DECL_NAME(TREE_OPERAND(argument, 0)));
     if (startswith(name, prefix.c_str()))
         return name + prefix.size();
     return prefix.compare(0, prefix.size() - 1, name) == 0 ? "" : nullptr;
@@ -140,42 +145,43 @@ public:
     void run();
 
 private:
-    using Forks = std::map<gimple *, gimple *>;     // fork -> its mark
+    using Forks = std::map<gimple*, gimple*>; // fork -> its mark
 
-    void lower_function(function *fn);
-    void lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent);
+    void lower_function(function* fn);
+    void lower_fork(gimple_stmt_iterator* at, gimple* mark, tree parent);
     // How a loop's variable is counted.
     struct Counting {
         int countdown_bits;
-        tree least, most;   // values of its type, if its last step may leave that; else null
+        tree least, most; // values of its type, if its last step may leave that; else null
     };
-    void lower_child(function *child, const LoopHints &hints, const Counting &counting);
-    void lower_child_call(gimple_stmt_iterator *at, bool after_loop, const Counting &counting);
-    void drop_mark(gimple_stmt_iterator *at);
-    void resolve_chunk(gimple_stmt_iterator *at);
-    gimple *replace(gimple_stmt_iterator *at, const char *name, const std::vector<tree> &arguments);
-    void lower_critical(gimple_stmt_iterator *at, const char *name);
+    void lower_child(function* child, const LoopHints& hints, const Counting& counting);
+    void lower_child_call(gimple_stmt_iterator* at, bool after_loop, const Counting& counting);
+    void drop_mark(gimple_stmt_iterator* at);
+    void resolve_chunk(gimple_stmt_iterator* at);
+    gimple* replace(gimple_stmt_iterator* at, const char* name, const std::vector<tree>& arguments);
+    void lower_critical(gimple_stmt_iterator* at, const char* name);
     struct Child {
         tree function;
         location_t directive;
         bool sections;
     };
-    void check_mpi_calls(const Child &child);
+    void check_mpi_calls(const Child& child);
     void look_behind_pointers();
     void announce();
     void name_fws();
-    tree declaration(const char *name, tree type);
+    tree declaration(const char* name, tree type);
 
     std::map<std::string, tree> declared_, criticals_;
-    std::vector<Child> children_;                           // outlined loops, where their directives stand
-    std::set<location_t> refused_;                          // calls that were complained of
-    std::set<unsigned> looked_at_;                          // functions, in search of calls of MPI: once is enough
+    std::vector<Child> children_; // outlined loops, where their directives stand
+    std::set<location_t> refused_; // calls that were complained of
+    std::set<unsigned> looked_at_; // functions, in search of calls of MPI: once is enough
     bool calls_unknown_ = false;
     unsigned features_ = 0;
 };
 
 // Adds the blocks that can run after `block`; itself too if it is in a loop.
-void add_reachable(basic_block block, hash_set<basic_block> &reachable) {
+void add_reachable(basic_block block, hash_set<basic_block>& reachable)
+{
     auto_vec<basic_block> todo;
     todo.safe_push(block);
     while (!todo.is_empty()) {
@@ -187,7 +193,8 @@ void add_reachable(basic_block block, hash_set<basic_block> &reachable) {
     }
 }
 
-gimple *first_fork(gimple_stmt_iterator at) {
+gimple* first_fork(gimple_stmt_iterator at)
+{
     for (; !gsi_end_p(at); gsi_next(&at)) {
         const Call kind = call_kind(gsi_stmt(at));
         if (kind == Call::fork || kind == Call::fork_loop)
@@ -198,11 +205,12 @@ gimple *first_fork(gimple_stmt_iterator at) {
 
 // The fork of the region that a mark belongs to: the nearest after it, as GCC emits nothing of a region between its
 // num_threads and its fork but the copying of what the region gets. None if that can be seen not to return.
-gimple *find_fork(gimple_stmt_iterator mark) {
-    if (gimple *fork = first_fork(mark))
+gimple* find_fork(gimple_stmt_iterator mark)
+{
+    if (gimple* fork = first_fork(mark))
         return fork;
     hash_set<basic_block> seen;
-    auto_vec<basic_block> blocks;   // in order of distance
+    auto_vec<basic_block> blocks; // in order of distance
     blocks.safe_push(gsi_bb(mark));
     for (unsigned i = 0; i < blocks.length(); i++) {
         edge out;
@@ -210,7 +218,7 @@ gimple *find_fork(gimple_stmt_iterator mark) {
         FOR_EACH_EDGE(out, iterator, blocks[i]->succs) {
             if (out->flags & EDGE_EH || seen.add(out->dest))
                 continue;
-            if (gimple *fork = first_fork(gsi_start_bb(out->dest)))
+            if (gimple* fork = first_fork(gsi_start_bb(out->dest)))
                 return fork;
             blocks.safe_push(out->dest);
         }
@@ -218,23 +226,25 @@ gimple *find_fork(gimple_stmt_iterator mark) {
     return nullptr;
 }
 
-tree Lowering::declaration(const char *name, tree type) {
-    tree &function = declared_[name];
+tree Lowering::declaration(const char* name, tree type)
+{
+    tree& function = declared_[name];
     if (!function)
-        function = build_fn_decl(name, type);   // nothrow: what leaves an iteration ends the program, as in OpenMP
+        function = build_fn_decl(name, type); // nothrow: what leaves an iteration ends the program, as in OpenMP
     return function;
 }
 
-gimple *Lowering::replace(gimple_stmt_iterator *at, const char *name, const std::vector<tree> &arguments) {
-    gimple *old = gsi_stmt(*at);
+gimple* Lowering::replace(gimple_stmt_iterator* at, const char* name, const std::vector<tree>& arguments)
+{
+    gimple* old = gsi_stmt(*at);
     std::vector<tree> types;
     auto_vec<tree> values;
     for (tree argument : arguments) {
         types.push_back(TREE_TYPE(argument));
         values.safe_push(argument);
     }
-    tree type = build_function_type_array(gimple_call_return_type(as_a<gcall *>(old)), types.size(), types.data());
-    gcall *call = gimple_build_call_vec(declaration(name, type), values);
+    tree type = build_function_type_array(gimple_call_return_type(as_a<gcall*>(old)), types.size(), types.data());
+    gcall* call = gimple_build_call_vec(declaration(name, type), values);
     gimple_call_set_lhs(call, gimple_call_lhs(old));
     gimple_set_location(call, gimple_location(old));
     gsi_replace(at, call, true);
@@ -242,12 +252,13 @@ gimple *Lowering::replace(gimple_stmt_iterator *at, const char *name, const std:
 }
 
 // `t = __ws_chunk (which, chunk)` is `t = (long) chunk`.
-void Lowering::resolve_chunk(gimple_stmt_iterator *at) {
-    gimple *call = gsi_stmt(*at);
+void Lowering::resolve_chunk(gimple_stmt_iterator* at)
+{
+    gimple* call = gsi_stmt(*at);
     tree result = gimple_call_lhs(call);
     tree chunk = gimple_call_arg(call, 1);
     check_chunk_argument(gimple_location(call), gimple_call_arg(call, 0), chunk);
-    gimple *instead = gimple_build_nop();
+    gimple* instead = gimple_build_nop();
     if (result && is_gimple_min_invariant(chunk))
         instead = gimple_build_assign(result, fold_convert(TREE_TYPE(result), chunk));
     else if (result && INTEGRAL_TYPE_P(TREE_TYPE(chunk)))
@@ -255,17 +266,19 @@ void Lowering::resolve_chunk(gimple_stmt_iterator *at) {
     gsi_replace(at, instead, true);
 }
 
-void Lowering::drop_mark(gimple_stmt_iterator *at) {
-    gimple *mark = gsi_stmt(*at);
+void Lowering::drop_mark(gimple_stmt_iterator* at)
+{
+    gimple* mark = gsi_stmt(*at);
     tree result = gimple_call_lhs(mark);
-    gimple *instead = gimple_build_nop();
+    gimple* instead = gimple_build_nop();
     if (result)
         instead = gimple_build_assign(result, build_zero_cst(TREE_TYPE(result)));
     gsi_replace(at, instead, true);
 }
 
 // The increment of an unsigned variable of so many bits that counts down (0: no such), as checks.cc explains.
-tree countdown(gimple_stmt_iterator *at, tree increment, int bits) {
+tree countdown(gimple_stmt_iterator* at, tree increment, int bits)
+{
     if (!bits)
         return increment;
     tree type = TREE_TYPE(increment);
@@ -277,8 +290,9 @@ tree countdown(gimple_stmt_iterator *at, tree increment, int bits) {
     return corrected;
 }
 
-void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
-    gimple *fork = gsi_stmt(*at);
+void Lowering::lower_fork(gimple_stmt_iterator* at, gimple* mark, tree parent)
+{
+    gimple* fork = gsi_stmt(*at);
     const bool combined = call_kind(fork) == Call::fork_loop;
     const auto argument = [&](unsigned i) { return gimple_call_arg(fork, i); };
     tree child = TREE_OPERAND(argument(0), 0);
@@ -296,13 +310,13 @@ void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
     // GCC's own OpenMP loops crash it there: what they share was moved to the coroutine's frame.
     if (strstr(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(parent)), ".actor"))
         error_about(gimple_location(mark),
-                    "'" + ws::full_name(sections ? ws::DirectiveKind::sections : ws::DirectiveKind::loop)
-                        + "' cannot be used in a coroutine");
+                    "'" + ws::full_name(sections ? ws::DirectiveKind::sections : ws::DirectiveKind::loop) +
+                        "' cannot be used in a coroutine");
     const HOST_WIDE_INT site_kinds = kinds & ((HOST_WIDE_INT(1) << ws::countdown_shift) - 1);
     std::vector<tree> addresses;
-    const std::string results = results_text(as_a<gcall *>(mark), argument(1), addresses);
+    const std::string results = results_text(as_a<gcall*>(mark), argument(1), addresses);
     tree site = build_fold_addr_expr(
-        build_site(gimple_location(mark), loop_name(as_a<gcall *>(mark), parent), site_kinds, results, addresses));
+        build_site(gimple_location(mark), loop_name(as_a<gcall*>(mark), parent), site_kinds, results, addresses));
     tree chunk = gimple_call_arg(mark, 2), steal_chunk = gimple_call_arg(mark, 3);
     // GOMP_parallel (fn, data, threads, flags); GOMP_parallel_loop_* (fn, data, threads, start, end, incr, ...)
     std::vector<tree> arguments{argument(0), argument(1)};
@@ -327,11 +341,12 @@ void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
     lower_child(DECL_STRUCT_FUNCTION(child), loop_hints(tree_to_uhwi(gimple_call_arg(mark, 0))), counting);
 }
 
-void Lowering::lower_child_call(gimple_stmt_iterator *at, bool after_loop, const Counting &counting) {
-    gimple *call = gsi_stmt(*at);
+void Lowering::lower_child_call(gimple_stmt_iterator* at, bool after_loop, const Counting& counting)
+{
+    gimple* call = gsi_stmt(*at);
     const auto argument = [&](unsigned i) { return gimple_call_arg(call, i); };
     switch (call_kind(call)) {
-    case Call::loop_start: {        // start, end, incr, chunk, &lo, &hi
+    case Call::loop_start: { // start, end, incr, chunk, &lo, &hi
         std::vector<tree> arguments{argument(0), argument(1), countdown(at, argument(2), counting.countdown_bits),
                                     argument(4), argument(5)};
         if (counting.most)
@@ -339,19 +354,13 @@ void Lowering::lower_child_call(gimple_stmt_iterator *at, bool after_loop, const
         replace(at, counting.most ? "ws_loop_start_step" : "ws_loop_start", arguments);
         break;
     }
-    case Call::loop_next:
-        replace(at, "ws_loop_next", {argument(0), argument(1)});
-        break;
-    case Call::loop_ull_start:      // up, start, end, incr, chunk, &lo, &hi
+    case Call::loop_next: replace(at, "ws_loop_next", {argument(0), argument(1)}); break;
+    case Call::loop_ull_start: // up, start, end, incr, chunk, &lo, &hi
         replace(at, counting.most ? "ws_loop_ull_start_step" : "ws_loop_ull_start",
                 {argument(0), argument(1), argument(2), argument(3), argument(5), argument(6)});
         break;
-    case Call::loop_ull_next:
-        replace(at, "ws_loop_ull_next", {argument(0), argument(1)});
-        break;
-    case Call::loop_end:
-        replace(at, "ws_loop_end", {});
-        break;
+    case Call::loop_ull_next: replace(at, "ws_loop_ull_next", {argument(0), argument(1)}); break;
+    case Call::loop_end: replace(at, "ws_loop_end", {}); break;
     case Call::barrier:
         // Keeps a firstprivate variable from being copied after lastprivate has written it: libws hands out the
         // last chunk so that this cannot happen. A barrier of the user's cannot stand in this function.
@@ -366,13 +375,13 @@ void Lowering::lower_child_call(gimple_stmt_iterator *at, bool after_loop, const
         if (after_loop)
             replace(at, "ws_reduction_end", {});
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
 // Puts the hints on the loop over a chunk: the one inside the loop that asks for chunks.
-void apply_hints(function *child, const LoopHints &hints) {
+void apply_hints(function* child, const LoopHints& hints)
+{
     if (!hints.independent && !hints.unroll)
         return;
     basic_block block;
@@ -381,7 +390,7 @@ void apply_hints(function *child, const LoopHints &hints) {
             const Call kind = call_kind(gsi_stmt(at));
             if (kind != Call::loop_next && kind != Call::loop_ull_next)
                 continue;
-            for (class loop *chunk = block->loop_father ? block->loop_father->inner : nullptr; chunk;
+            for (class loop* chunk = block->loop_father ? block->loop_father->inner : nullptr; chunk;
                  chunk = chunk->next) {
                 if (hints.independent)
                     chunk->safelen = INT_MAX;
@@ -393,7 +402,8 @@ void apply_hints(function *child, const LoopHints &hints) {
         }
 }
 
-void Lowering::lower_child(function *child, const LoopHints &hints, const Counting &counting) {
+void Lowering::lower_child(function* child, const LoopHints& hints, const Counting& counting)
+{
     push_cfun(child);
     apply_hints(child, hints);
     hash_set<basic_block> after_loop;
@@ -413,9 +423,10 @@ void Lowering::lower_child(function *child, const LoopHints &hints, const Counti
     pop_cfun();
 }
 
-void Lowering::lower_critical(gimple_stmt_iterator *at, const char *name) {
-    gimple *call = gsi_stmt(*at);
-    tree &object = criticals_[name];
+void Lowering::lower_critical(gimple_stmt_iterator* at, const char* name)
+{
+    gimple* call = gsi_stmt(*at);
+    tree& object = criticals_[name];
     if (!object) {
         static_assert(sizeof(ws_critical) == 16, "two words");
         object = build_words(gimple_location(call), "ws_critical", 2, name, 0);
@@ -430,34 +441,36 @@ void Lowering::lower_critical(gimple_stmt_iterator *at, const char *name) {
 }
 
 // Whether a file is opened for all ranks, as far as can be seen.
-bool opens_for_all(gimple *call) {
-    constexpr unsigned mpi_comm_world = 0x44000000;     // MPICH's
-    return gimple_call_num_args(call) > 0 && TREE_CODE(gimple_call_arg(call, 0)) == INTEGER_CST
-           && tree_to_uhwi(wide_int_to_tree(unsigned_type_node, wi::to_wide(gimple_call_arg(call, 0))))
-                  == mpi_comm_world;
+bool opens_for_all(gimple* call)
+{
+    constexpr unsigned mpi_comm_world = 0x44000000; // MPICH's
+    return gimple_call_num_args(call) > 0 && TREE_CODE(gimple_call_arg(call, 0)) == INTEGER_CST &&
+           tree_to_uhwi(wide_int_to_tree(unsigned_type_node, wi::to_wide(gimple_call_arg(call, 0)))) == mpi_comm_world;
 }
 
-std::string symbol_of(const Found &found) { return IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(found.decl)); }
+std::string symbol_of(const Found& found) { return IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(found.decl)); }
 
-ws::MpiCall mpi_call_of(const Found &found) { return ws::mpi_call(symbol_of(found)); }
+ws::MpiCall mpi_call_of(const Found& found) { return ws::mpi_call(symbol_of(found)); }
 
 bool needs_threads(ws::MpiCall kind) { return kind == ws::MpiCall::communicates || kind == ws::MpiCall::opens_file; }
 
 // Refuses what MPI does not let several threads do, and notes that the rest is used.
-void Lowering::check_mpi_calls(const Child &of) {
+void Lowering::check_mpi_calls(const Child& of)
+{
     const tree child = of.function;
     bool calls_unknown = false;
-    const auto refuse = [&](const Found &found, ws::MpiCall kind) {
+    const auto refuse = [&](const Found& found, ws::MpiCall kind) {
         if (!refused_.insert(found.at).second)
             return;
-        const std::string of_directive = std::string(of.sections ? "section" : "loop") + " of '"
-            + ws::full_name(of.sections ? ws::DirectiveKind::sections : ws::DirectiveKind::loop, language()) + "'";
+        const std::string of_directive =
+            std::string(of.sections ? "section" : "loop") + " of '" +
+            ws::full_name(of.sections ? ws::DirectiveKind::sections : ws::DirectiveKind::loop, language()) + "'";
         error_about(found.at,
                     "'" + ws::mpi_name(symbol_of(found)) + "' in a " + of_directive + ": " + ws::why_refused(kind));
         if (found.inside != child)
             inform(of.directive, "%s", localized_quotes("the " + of_directive + " that calls this").c_str());
     };
-    const auto look = [&](const Found &found) {
+    const auto look = [&](const Found& found) {
         calls_unknown |= found.kind == Found::indirect_call;
         if (found.kind != Found::call)
             return;
@@ -475,20 +488,25 @@ void Lowering::check_mpi_calls(const Child &of) {
 }
 
 // Through a pointer any function of this file may be called whose address is taken.
-void Lowering::look_behind_pointers() {
+void Lowering::look_behind_pointers()
+{
     if (!calls_unknown_ || features_ & WS_USES_MPI_IN_LOOPS)
         return;
-    cgraph_node *node;
+    cgraph_node* node;
     FOR_EACH_FUNCTION_WITH_GIMPLE_BODY(node)
         if (node->address_taken || DECL_VIRTUAL_P(node->decl))
-            look_through_function(node->decl, [&](const Found &found) {
-                if (found.kind == Found::call && needs_threads(mpi_call_of(found)))
-                    features_ |= WS_USES_MPI_IN_LOOPS;
-            }, &looked_at_);
+            look_through_function(
+                node->decl,
+                [&](const Found& found) {
+                    if (found.kind == Found::call && needs_threads(mpi_call_of(found)))
+                        features_ |= WS_USES_MPI_IN_LOOPS;
+                },
+                &looked_at_);
 }
 
 // A constructor that tells libws what this file uses.
-void Lowering::announce() {
+void Lowering::announce()
+{
     if (!features_)
         return;
     tree type = build_function_type_list(void_type_node, unsigned_type_node, NULL_TREE);
@@ -500,14 +518,16 @@ void Lowering::announce() {
 
 // A linker that does not find libws names -fws: assembler, as the name has a hyphen, in a section like that of constant
 // pointers.
-void Lowering::name_fws() {
+void Lowering::name_fws()
+{
     static const char text[] =
         ".pushsection .data.rel.ro.ws_link,\"aw\"\n\t.balign 8\n\t.dc.a \"" WS_LINK_SYMBOL "\"\n\t.popsection";
     if (!declared_.empty() || atomics_lowered())
         symtab->finalize_toplevel_asm(build_string(sizeof text - 1, text));
 }
 
-void Lowering::lower_function(function *fn) {
+void Lowering::lower_function(function* fn)
+{
     push_cfun(fn);
     // First the marks with their forks: replacing a fork takes away what the next mark is searched by.
     Forks forks;
@@ -518,18 +538,17 @@ void Lowering::lower_function(function *fn) {
             switch (call_kind(gsi_stmt(at))) {
             case Call::mark:
                 changed = true;
-                if (gimple *fork = find_fork(at))
+                if (gimple* fork = find_fork(at))
                     forks[fork] = gsi_stmt(at);
                 break;
             case Call::critical_start:
             case Call::critical_end:
-                if (const char *name = critical_name(gimple_call_arg(gsi_stmt(at), 0))) {
+                if (const char* name = critical_name(gimple_call_arg(gsi_stmt(at), 0))) {
                     changed = true;
                     lower_critical(&at, name);
                 }
                 break;
-            default:
-                break;
+            default: break;
             }
     if (!changed) {
         pop_cfun();
@@ -553,12 +572,13 @@ void Lowering::lower_function(function *fn) {
     pop_cfun();
 }
 
-void Lowering::run() {
-    cgraph_node *node;
+void Lowering::run()
+{
+    cgraph_node* node;
     FOR_EACH_FUNCTION_WITH_GIMPLE_BODY(node)
         if (gimple_has_body_p(node->decl))
             lower_function(DECL_STRUCT_FUNCTION(node->decl));
-    for (const Child &child : children_)
+    for (const Child& child : children_)
         check_mpi_calls(child);
     look_behind_pointers();
     announce();
@@ -569,27 +589,30 @@ const pass_data lowering_data = {SIMPLE_IPA_PASS, "ws", OPTGROUP_NONE, TV_NONE, 
 
 class LoweringPass : public simple_ipa_opt_pass {
 public:
-    explicit LoweringPass(gcc::context *context) : simple_ipa_opt_pass(lowering_data, context) {}
+    explicit LoweringPass(gcc::context* context) : simple_ipa_opt_pass(lowering_data, context) {}
 
-    unsigned execute(function *) final override {
+    unsigned execute(function*) final override
+    {
         if (ws_used())
             Lowering().run();
         return 0;
     }
 };
 
-}  // namespace
+} // namespace
 
-bool is_marker(tree function, const char *name) {
+bool is_marker(tree function, const char* name)
+{
     // By name: the declaration may come from a precompiled header. In C it is known as __builtin_... too.
-    return function && TREE_CODE(function) == FUNCTION_DECL && DECL_NAME(function)
-           && strcmp(IDENTIFIER_POINTER(DECL_NAME(function)), name) == 0;
+    return function && TREE_CODE(function) == FUNCTION_DECL && DECL_NAME(function) &&
+           strcmp(IDENTIFIER_POINTER(DECL_NAME(function)), name) == 0;
 }
 
-void declare_markers() {
-    tree mark = build_function_type_list(integer_type_node, integer_type_node, integer_type_node,
-                                         long_integer_type_node, long_integer_type_node, const_ptr_type_node,
-                                         integer_type_node, NULL_TREE);
+void declare_markers()
+{
+    tree mark =
+        build_function_type_list(integer_type_node, integer_type_node, integer_type_node, long_integer_type_node,
+                                 long_integer_type_node, const_ptr_type_node, integer_type_node, NULL_TREE);
     // Variadic, so that the chunk arrives with the type it has and a double is not quietly made an integer.
     tree chunk = build_varargs_function_type_list(long_integer_type_node, integer_type_node, NULL_TREE);
     for (auto [name, type] : {std::pair(ws::mark_function, mark), std::pair(ws::chunk_function, chunk)}) {
@@ -598,9 +621,10 @@ void declare_markers() {
     }
 }
 
-void register_lowering_pass(const char *plugin_name) {
+void register_lowering_pass(const char* plugin_name)
+{
     register_pass_info info = {new LoweringPass(g), "visibility", 1, PASS_POS_INSERT_AFTER};
     register_callback(plugin_name, PLUGIN_PASS_MANAGER_SETUP, nullptr, &info);
 }
 
-}  // namespace ws_gcc
+} // namespace ws_gcc

@@ -41,31 +41,33 @@ namespace ws_gcc {
 
 namespace {
 
-constexpr int most_statements_twice = 1000;     // in a loop that has two versions
+constexpr int most_statements_twice = 1000; // in a loop that has two versions
 
 // The function of libws that a statement calls; "" if it calls none.
-const char *libws_function(gimple *statement) {
+const char* libws_function(gimple* statement)
+{
     tree function = is_gimple_call(statement) ? gimple_call_fndecl(statement) : NULL_TREE;
-    const char *name = function && DECL_EXTERNAL(function) && DECL_NAME(function)
-        ? IDENTIFIER_POINTER(DECL_NAME(function)) : "";
+    const char* name =
+        function && DECL_EXTERNAL(function) && DECL_NAME(function) ? IDENTIFIER_POINTER(DECL_NAME(function)) : "";
     return startswith(name, "ws_") ? name : "";
 }
 
 // What an outlined loop asks of libws: its bounds and all of its iterations by `first`, then what there is more.
 struct Requests {
     gimple *first = nullptr, *more = nullptr;
-    auto_vec<gimple *> ends;
-    bool has_bounds = false;    // `first` is ws_loop_start: the loop's bounds are its arguments
+    auto_vec<gimple*> ends;
+    bool has_bounds = false; // `first` is ws_loop_start: the loop's bounds are its arguments
 };
 
 // Whether it may run twice: it changes nothing but variables of the function.
-bool may_repeat(gimple *statement, tree function) {
+bool may_repeat(gimple* statement, tree function)
+{
     if (gimple_has_volatile_ops(statement))
         return false;
     switch (gimple_code(statement)) {
     case GIMPLE_CALL:
-        return (gimple_call_flags(statement) & (ECF_CONST | ECF_PURE))
-               && !(gimple_call_flags(statement) & ECF_LOOPING_CONST_OR_PURE);
+        return (gimple_call_flags(statement) & (ECF_CONST | ECF_PURE)) &&
+               !(gimple_call_flags(statement) & ECF_LOOPING_CONST_OR_PURE);
     case GIMPLE_ASSIGN: {
         if (!gimple_store_p(statement))
             return true;
@@ -77,15 +79,14 @@ bool may_repeat(gimple *statement, tree function) {
     case GIMPLE_LABEL:
     case GIMPLE_NOP:
     case GIMPLE_PREDICT:
-    case GIMPLE_DEBUG:
-        return true;
-    default:
-        return false;
+    case GIMPLE_DEBUG: return true;
+    default: return false;
     }
 }
 
 // Whether all that comes before a statement, which is in no loop, may run twice.
-bool may_repeat_before(gimple *statement, tree function) {
+bool may_repeat_before(gimple* statement, tree function)
+{
     auto_vec<basic_block> todo;
     hash_set<basic_block> seen;
     for (auto at = gsi_start_bb(gimple_bb(statement)); gsi_stmt(at) != statement; gsi_next(&at))
@@ -110,15 +111,16 @@ bool may_repeat_before(gimple *statement, tree function) {
 }
 
 // Of `cfun`, an outlined loop. False if it has no plain version.
-bool find_requests(Requests &out) {
+bool find_requests(Requests& out)
+{
     if (cfun->calls_setjmp || cfun->calls_alloca || cfun->has_nonlocal_label)
         return false;
     int statements = 0;
-    auto_vec<gimple *> nexts;
+    auto_vec<gimple*> nexts;
     basic_block block;
     FOR_EACH_BB_FN(block, cfun)
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
-            gimple *statement = gsi_stmt(at);
+            gimple* statement = gsi_stmt(at);
             const std::string name = libws_function(statement);
             statements += !is_gimple_debug(statement);
             if (name == "ws_loop_start") {
@@ -131,7 +133,7 @@ bool find_requests(Requests &out) {
             else if (name == "ws_loop_end")
                 out.ends.safe_push(statement);
             else if (startswith(name.c_str(), "ws_loop_") || startswith(name.c_str(), "ws_parallel"))
-                return false;   // others are rare; and a loop in the loop has two versions itself
+                return false; // others are rare; and a loop in the loop has two versions itself
         }
     if (statements > most_statements_twice || out.ends.is_empty() || nexts.length() != (out.has_bounds ? 1 : 2))
         return false;
@@ -153,7 +155,8 @@ struct Bounds {
 };
 
 // How many iterations there are, by statements added to `sequence`.
-tree count(gimple_seq *sequence, const Bounds &b) {
+tree count(gimple_seq* sequence, const Bounds& b)
+{
     const bool up = tree_int_cst_sgn(b.step) > 0;
     tree type = long_unsigned_type_node, one = build_one_cst(type);
     tree from = up ? b.from : b.to, to = up ? b.to : b.from;
@@ -169,14 +172,16 @@ tree count(gimple_seq *sequence, const Bounds &b) {
     return gimple_build(sequence, COND_EXPR, type, some, n, build_zero_cst(type));
 }
 
-tree plain_function(const char *name, tree result, std::initializer_list<tree> types) {
+tree plain_function(const char* name, tree result, std::initializer_list<tree> types)
+{
     auto_vec<tree> all;
     for (tree type : types)
         all.safe_push(type);
     return build_fn_decl(name, build_function_type_array(result, all.length(), all.address()));
 }
 
-void remove(gimple *statement) {
+void remove(gimple* statement)
+{
     auto at = gsi_for_stmt(statement);
     unlink_stmt_vdef(statement);
     gsi_remove(&at, true);
@@ -190,20 +195,21 @@ public:
 private:
     // A loop's call of libws, and what it is given.
     struct Fork {
-        gimple *call;
+        gimple* call;
         tree fn, data, site, chunk, steal_chunk;
-        Bounds bounds;      // null where they are computed in `fn`
+        Bounds bounds; // null where they are computed in `fn`
     };
-    static bool read(gimple *call, Fork &fork);
-    static void share_instead(basic_block block, const Fork &fork);
-    static void make_plain(Requests &requests, const Fork &fork);
-    cgraph_node *version_of(const Fork &fork);
-    void look_at(function *fn);
+    static bool read(gimple* call, Fork& fork);
+    static void share_instead(basic_block block, const Fork& fork);
+    static void make_plain(Requests& requests, const Fork& fork);
+    cgraph_node* version_of(const Fork& fork);
+    void look_at(function* fn);
 
-    std::map<tree, cgraph_node *> versions_;    // by outlined loop; null if it has none
+    std::map<tree, cgraph_node*> versions_; // by outlined loop; null if it has none
 };
 
-bool PlainVersions::read(gimple *call, Fork &fork) {
+bool PlainVersions::read(gimple* call, Fork& fork)
+{
     const std::string name = libws_function(call);
     const bool combined = name == "ws_parallel_loop";
     if (!combined && name != "ws_parallel")
@@ -219,20 +225,20 @@ bool PlainVersions::read(gimple *call, Fork &fork) {
     if (TREE_CODE(fork.fn) != ADDR_EXPR || TREE_CODE(fork.site) != ADDR_EXPR)
         return false;
     fork.fn = TREE_OPERAND(fork.fn, 0);
-    return integer_zerop(fork.data)
-           || (TREE_CODE(fork.data) == ADDR_EXPR && VAR_P(TREE_OPERAND(fork.data, 0))
-               && TREE_CODE(TREE_TYPE(TREE_OPERAND(fork.data, 0))) == RECORD_TYPE
-               && TREE_CODE(TYPE_SIZE(TREE_TYPE(TREE_OPERAND(fork.data, 0)))) == INTEGER_CST);
+    return integer_zerop(fork.data) || (TREE_CODE(fork.data) == ADDR_EXPR && VAR_P(TREE_OPERAND(fork.data, 0)) &&
+                                        TREE_CODE(TREE_TYPE(TREE_OPERAND(fork.data, 0))) == RECORD_TYPE &&
+                                        TREE_CODE(TYPE_SIZE(TREE_TYPE(TREE_OPERAND(fork.data, 0)))) == INTEGER_CST);
 }
 
 // Fills a block of the plain version: calls libws with the outlined one, and returns.
-void PlainVersions::share_instead(basic_block block, const Fork &fork) {
+void PlainVersions::share_instead(basic_block block, const Fork& fork)
+{
     auto at = gsi_last_bb(block);
-    const auto add = [&](gimple *statement) {
-        gimple_set_location(statement, LOCATION_LOCUS(gimple_location(fork.call)));  // its block is another function's
+    const auto add = [&](gimple* statement) {
+        gimple_set_location(statement, LOCATION_LOCUS(gimple_location(fork.call))); // its block is another function's
         gsi_insert_after(&at, statement, GSI_NEW_STMT);
     };
-    gcall *call = as_a<gcall *>(gimple_copy(fork.call));
+    gcall* call = as_a<gcall*>(gimple_copy(fork.call));
     gimple_set_vdef(call, NULL_TREE);
     gimple_set_vuse(call, NULL_TREE);
     if (integer_zerop(fork.data))
@@ -242,31 +248,31 @@ void PlainVersions::share_instead(basic_block block, const Fork &fork) {
         tree copy = create_tmp_var(type, ".ws_data");
         TREE_ADDRESSABLE(copy) = 1;
         tree data = get_or_create_ssa_default_def(cfun, DECL_ARGUMENTS(cfun->decl));
-        const auto whole = [&] {
-            return build2(MEM_REF, type, data, build_int_cst(build_pointer_type(type), 0));
-        };
+        const auto whole = [&] { return build2(MEM_REF, type, data, build_int_cst(build_pointer_type(type), 0)); };
         add(gimple_build_assign(copy, whole()));
         gimple_call_set_arg(call, 1, build_fold_addr_expr(copy));
         add(call);
-        add(gimple_build_assign(whole(), copy));    // what is shared by value, and was written
+        add(gimple_build_assign(whole(), copy)); // what is shared by value, and was written
     }
     add(gimple_build_return(NULL_TREE));
     make_single_succ_edge(block, EXIT_BLOCK_PTR_FOR_FN(cfun), 0);
 }
 
 // Makes the plain version of `cfun`, a copy of the outlined loop.
-void PlainVersions::make_plain(Requests &requests, const Fork &fork) {
+void PlainVersions::make_plain(Requests& requests, const Fork& fork)
+{
     gimple *first = requests.first, *more = requests.more;
     const auto argument = [&](unsigned i) { return gimple_call_arg(first, i); };
     const Bounds bounds = requests.has_bounds ? Bounds{argument(0), argument(1), argument(2)} : fork.bounds;
-    tree *range = gimple_call_arg_ptr(first, requests.has_bounds ? 3 : 0);     // where *lo and *hi are to go
+    tree* range = gimple_call_arg_ptr(first, requests.has_bounds ? 3 : 0); // where *lo and *hi are to go
     auto at = gsi_for_stmt(first);
     gimple_seq sequence = nullptr;
     tree iterations = count(&sequence, bounds);
-    tree begin = plain_function("ws_plain_begin", boolean_type_node,
-                           {ptr_type_node, long_integer_type_node, long_integer_type_node, long_unsigned_type_node});
+    tree begin =
+        plain_function("ws_plain_begin", boolean_type_node,
+                       {ptr_type_node, long_integer_type_node, long_integer_type_node, long_unsigned_type_node});
     tree end = plain_function("ws_plain_end", void_type_node, {ptr_type_node});
-    gcall *ask = gimple_build_call(begin, 4, fork.site, fork.chunk, fork.steal_chunk, iterations);
+    gcall* ask = gimple_build_call(begin, 4, fork.site, fork.chunk, fork.steal_chunk, iterations);
     tree plain = make_ssa_name(boolean_type_node);
     gimple_call_set_lhs(ask, plain);
     gimple_set_location(ask, gimple_location(first));
@@ -274,8 +280,8 @@ void PlainVersions::make_plain(Requests &requests, const Fork &fork) {
     gsi_insert_seq_before(&at, sequence, GSI_SAME_STMT);
 
     const auto set = [&](tree address, tree value) {
-        tree to = TREE_CODE(address) == ADDR_EXPR ? unshare_expr(TREE_OPERAND(address, 0))
-                                                  : build_simple_mem_ref(address);
+        tree to =
+            TREE_CODE(address) == ADDR_EXPR ? unshare_expr(TREE_OPERAND(address, 0)) : build_simple_mem_ref(address);
         gsi_insert_before(&at, gimple_build_assign(to, value), GSI_SAME_STMT);
     };
     set(range[0], bounds.from);
@@ -292,9 +298,9 @@ void PlainVersions::make_plain(Requests &requests, const Fork &fork) {
         release_ssa_name(some);
     }
     remove(more);
-    for (gimple *old : requests.ends) {
+    for (gimple* old : requests.ends) {
         auto there = gsi_for_stmt(old);
-        gcall *call = gimple_build_call(end, 1, fork.site);
+        gcall* call = gimple_build_call(end, 1, fork.site);
         gimple_set_location(call, gimple_location(old));
         gimple_move_vops(call, old);
         gsi_replace(&there, call, false);
@@ -324,7 +330,8 @@ void PlainVersions::make_plain(Requests &requests, const Fork &fork) {
 }
 
 // The plain version of an outlined loop, made when it is first asked for.
-cgraph_node *PlainVersions::version_of(const Fork &fork) {
+cgraph_node* PlainVersions::version_of(const Fork& fork)
+{
     auto known = versions_.find(fork.fn);
     if (known != versions_.end())
         return known->second;
@@ -332,12 +339,11 @@ cgraph_node *PlainVersions::version_of(const Fork &fork) {
     version = nullptr;
     if (!outlined || !outlined->has_gimple_body_p())
         return nullptr;
-    const auto has_requests = [&](tree function, Requests &requests) {
+    const auto has_requests = [&](tree function, Requests& requests) {
         push_cfun(DECL_STRUCT_FUNCTION(function));
-        const bool fits = find_requests(requests)
-                          && (requests.has_bounds
-                                  ? TREE_CODE(gimple_call_arg(requests.first, 2)) == INTEGER_CST
-                                  : fork.bounds.step != NULL_TREE);
+        const bool fits = find_requests(requests) &&
+                          (requests.has_bounds ? TREE_CODE(gimple_call_arg(requests.first, 2)) == INTEGER_CST
+                                               : fork.bounds.step != NULL_TREE);
         pop_cfun();
         return fits;
     };
@@ -357,7 +363,8 @@ cgraph_node *PlainVersions::version_of(const Fork &fork) {
     return version;
 }
 
-void PlainVersions::look_at(function *fn) {
+void PlainVersions::look_at(function* fn)
+{
     // A jump out of a loop is told by the frame that the next loop begins in: the plain one has none of its own.
     if (opt_for_fn(fn->decl, optimize) < 3 || opt_for_fn(fn->decl, optimize_size) || fn->calls_setjmp)
         return;
@@ -367,10 +374,10 @@ void PlainVersions::look_at(function *fn) {
     FOR_EACH_BB_FN(block, fn)
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
             Fork fork;
-            cgraph_node *version = read(gsi_stmt(at), fork) ? version_of(fork) : nullptr;
+            cgraph_node* version = read(gsi_stmt(at), fork) ? version_of(fork) : nullptr;
             if (!version)
                 continue;
-            gcall *call = gimple_build_call(version->decl, 1, fork.data);
+            gcall* call = gimple_build_call(version->decl, 1, fork.data);
             gimple_set_location(call, gimple_location(fork.call));
             gimple_set_block(call, gimple_block(fork.call));
             gimple_move_vops(call, fork.call);
@@ -382,13 +389,14 @@ void PlainVersions::look_at(function *fn) {
     pop_cfun();
 }
 
-void PlainVersions::run() {
-    std::vector<function *> all;    // before there are versions, which have calls of their own
-    cgraph_node *node;
+void PlainVersions::run()
+{
+    std::vector<function*> all; // before there are versions, which have calls of their own
+    cgraph_node* node;
     FOR_EACH_FUNCTION_WITH_GIMPLE_BODY(node)
         if (node->has_gimple_body_p())
             all.push_back(DECL_STRUCT_FUNCTION(node->decl));
-    for (function *fn : all)
+    for (function* fn : all)
         look_at(fn);
 }
 
@@ -396,20 +404,22 @@ const pass_data plain_data = {SIMPLE_IPA_PASS, "wsplain", OPTGROUP_LOOP, TV_NONE
 
 class PlainPass : public simple_ipa_opt_pass {
 public:
-    explicit PlainPass(gcc::context *context) : simple_ipa_opt_pass(plain_data, context) {}
+    explicit PlainPass(gcc::context* context) : simple_ipa_opt_pass(plain_data, context) {}
 
-    unsigned execute(function *) final override {
+    unsigned execute(function*) final override
+    {
         if (ws_used() && optimize && !seen_error())
             PlainVersions().run();
         return 0;
     }
 };
 
-}  // namespace
+} // namespace
 
-void register_plain_pass(const char *plugin_name) {
+void register_plain_pass(const char* plugin_name)
+{
     register_pass_info info = {new PlainPass(g), "targetclone", 1, PASS_POS_INSERT_BEFORE};
     register_callback(plugin_name, PLUGIN_PASS_MANAGER_SETUP, nullptr, &info);
 }
 
-}  // namespace ws_gcc
+} // namespace ws_gcc

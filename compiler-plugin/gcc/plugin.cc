@@ -10,7 +10,7 @@
 int plugin_is_GPL_compatible;
 
 // Weak: f951 and lto1 have no such symbol.
-extern cpp_reader *parse_in __attribute__((weak));
+extern cpp_reader* parse_in __attribute__((weak));
 
 namespace ws_gcc {
 
@@ -22,7 +22,8 @@ bool builtins_forced;
 
 // GCC declares libgomp's functions only for -fopenmp, -fopenacc or automatic parallelization. Without -fopenmp the
 // last is asked for while the builtins are declared, and only then: -fopenmp would also enable `#pragma omp`.
-void force_builtins() {
+void force_builtins()
+{
     if (flag_openmp || flag_tree_parallelize_loops > 1)
         return;
     users_parallel_loops = flag_tree_parallelize_loops;
@@ -30,7 +31,8 @@ void force_builtins() {
     flag_tree_parallelize_loops = 2;
 }
 
-void restore_options() {
+void restore_options()
+{
     if (!builtins_forced)
         return;
     builtins_forced = false;
@@ -40,42 +42,47 @@ void restore_options() {
     optimization_current_node = optimization_default_node;
 }
 
-void on_start_unit(void *, void *) {
+void on_start_unit(void*, void*)
+{
     take_over_diagnostics();
     declare_markers();
     if (shares_openmp_loops())
         note_ws_used();
 }
 
-void on_pragmas(void *, void *) {
+void on_pragmas(void*, void*)
+{
     restore_options();
     register_pragma();
 }
 
 // f951 has read the lines of the source by now, but no statement of it.
-void on_start_fortran(void *, void *) {
+void on_start_fortran(void*, void*)
+{
     restore_options();
     take_over_fortran_diagnostics();
     note_ws_used();
     keep_old_clauses();
 }
 
-void on_pre_genericize(void *function, void *) { check_function(static_cast<tree>(function)); }
+void on_pre_genericize(void* function, void*) { check_function(static_cast<tree>(function)); }
 
-}  // namespace
+} // namespace
 
-const ws::Language &language() {
+const ws::Language& language()
+{
     return startswith(lang_hooks.name, "GNU Fortran") ? ws::fortran_language : ws::c_language;
 }
 
 bool users_openmp() { return openmp_asked_for; }
 
-}  // namespace ws_gcc
+} // namespace ws_gcc
 
 namespace {
 
 // -fplugin-arg-ws_gcc-NAME; false if there is no such NAME.
-bool read_arguments(const plugin_name_args &info) {
+bool read_arguments(const plugin_name_args& info)
+{
     bool openmp_loops = false, report = false;
     for (int i = 0; i < info.argc; i++) {
         const std::string name = info.argv[i].key;
@@ -83,7 +90,7 @@ bool read_arguments(const plugin_name_args &info) {
             openmp_loops = true;
         else if (name == "report")
             report = true;
-        else if (!ws::turn_off_warning(name)) {
+        else if (!ws::set_warning(name) && !ws::leave_out(name)) {
             error("the plugin for %<#pragma ws%> has no option %qs", info.argv[i].key);
             return false;
         }
@@ -92,12 +99,13 @@ bool read_arguments(const plugin_name_args &info) {
     return true;
 }
 
-}  // namespace
+} // namespace
 
-int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
+int plugin_init(plugin_name_args* info, plugin_gcc_version* version)
+{
     using namespace ws_gcc;
     const bool in_fortran = &language() == &ws::fortran_language;
-    if (strcmp(lang_hooks.name, "GNU GIMPLE") == 0) {   // lto1, perhaps of another version: all else was done before
+    if (strcmp(lang_hooks.name, "GNU GIMPLE") == 0) { // lto1, perhaps of another version: all else was done before
         if (plugin_default_version_check(version, &gcc_version))
             register_alone_pass(info->base_name), register_align_passes(info->base_name);
         return 0;
@@ -125,9 +133,12 @@ int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
     }
     register_atomics(info->base_name);
     register_early_pass(info->base_name);
-    register_alone_pass(info->base_name);
+    if (ws::has(ws::Part::alone))
+        register_alone_pass(info->base_name);
     register_lowering_pass(info->base_name);
-    register_plain_pass(info->base_name);
-    register_align_passes(info->base_name);
+    if (ws::has(ws::Part::plain))
+        register_plain_pass(info->base_name);
+    if (ws::has(ws::Part::align))
+        register_align_passes(info->base_name);
     return 0;
 }

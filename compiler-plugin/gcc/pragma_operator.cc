@@ -6,44 +6,49 @@
 // expanded), push the rewritten tokens instead and have libcpp expand a macro that is empty.
 #include "ws_gcc.h"
 
-extern cpp_reader *parse_in __attribute__((weak));
+extern cpp_reader* parse_in __attribute__((weak));
 
 namespace ws_gcc {
 
 namespace {
 
-cpp_hashnode *(*next_macro_to_expand)(cpp_reader *, const cpp_token *);
-bool running;   // libcpp is running the operator for us
+cpp_hashnode* (*next_macro_to_expand)(cpp_reader*, const cpp_token*);
+bool running; // libcpp is running the operator for us
 
-constexpr const char *empty_macro = "__ws_nothing";
+constexpr const char* empty_macro = "__ws_nothing";
 
-cpp_hashnode *node_named(const char *name) {
-    return cpp_lookup(parse_in, reinterpret_cast<const uchar *>(name), strlen(name));
+cpp_hashnode* node_named(const char* name)
+{
+    return cpp_lookup(parse_in, reinterpret_cast<const uchar*>(name), strlen(name));
 }
 
-bool is_string(const cpp_token &token) {
-    return token.type == CPP_STRING || token.type == CPP_WSTRING || token.type == CPP_STRING16
-           || token.type == CPP_STRING32 || token.type == CPP_UTF8STRING;
+bool is_string(const cpp_token& token)
+{
+    return token.type == CPP_STRING || token.type == CPP_WSTRING || token.type == CPP_STRING16 ||
+           token.type == CPP_STRING32 || token.type == CPP_UTF8STRING;
 }
 
 // What is between the quotes, without any prefix.
-std::string text_of(const cpp_token &token) {
-    const std::string literal(reinterpret_cast<const char *>(token.val.str.text), token.val.str.len);
+std::string text_of(const cpp_token& token)
+{
+    const std::string literal(reinterpret_cast<const char*>(token.val.str.text), token.val.str.len);
     const size_t open = literal.find('"'), close = literal.rfind('"');
     return open < close ? literal.substr(open + 1, close - open - 1) : "";
 }
 
-bool is_ws_text(const std::string &text) {
+bool is_ws_text(const std::string& text)
+{
     const size_t word = text.find_first_not_of(" \t");
     if (word == std::string::npos || text.compare(word, 2, "ws") != 0)
         return false;
     return word + 2 == text.size() || text[word + 2] == ' ' || text[word + 2] == '\t';
 }
 
-cpp_token next_token(cpp_reader *pfile) {
+cpp_token next_token(cpp_reader* pfile)
+{
     for (;;) {
         location_t at;
-        const cpp_token *token = cpp_get_token_with_location(pfile, &at);
+        const cpp_token* token = cpp_get_token_with_location(pfile, &at);
         if (token->type == CPP_PADDING)
             continue;
         cpp_token copy = *token;
@@ -53,7 +58,8 @@ cpp_token next_token(cpp_reader *pfile) {
 }
 
 // The tokens `( "..." )` after _Pragma, or as many of them as are there.
-std::vector<cpp_token> read_operand(cpp_reader *pfile) {
+std::vector<cpp_token> read_operand(cpp_reader* pfile)
+{
     std::vector<cpp_token> tokens{next_token(pfile)};
     if (tokens[0].type == CPP_OPEN_PAREN) {
         tokens.push_back(next_token(pfile));
@@ -64,10 +70,11 @@ std::vector<cpp_token> read_operand(cpp_reader *pfile) {
 }
 
 // libcpp is about to expand `token`; returns the macro to expand instead.
-cpp_hashnode *on_macro_to_expand(cpp_reader *pfile, const cpp_token *token) {
-    cpp_hashnode *node = token->val.node.node;
+cpp_hashnode* on_macro_to_expand(cpp_reader* pfile, const cpp_token* token)
+{
+    cpp_hashnode* node = token->val.node.node;
     // By name: a precompiled header replaces the nodes.
-    if (strcmp(reinterpret_cast<const char *>(NODE_NAME(node)), "_Pragma") != 0)
+    if (strcmp(reinterpret_cast<const char*>(NODE_NAME(node)), "_Pragma") != 0)
         return next_macro_to_expand ? next_macro_to_expand(pfile, token) : node;
     if (running)
         return node;
@@ -90,7 +97,7 @@ cpp_hashnode *on_macro_to_expand(cpp_reader *pfile, const cpp_token *token) {
     cpp_token result = next_token(pfile);
     running = false;
     if (result.type != CPP_PRAGMA || result.val.pragma != raw_pragma)
-        return node;    // libcpp does not run the operator here, in an argument of a macro: it will come back later
+        return node; // libcpp does not run the operator here, in an argument of a macro: it will come back later
     Rewritten rewritten = read_and_rewrite(pfile, result.src_loc);
     if (!rewritten.nothing) {
         result.val.pragma = rewritten.pragma;
@@ -101,25 +108,27 @@ cpp_hashnode *on_macro_to_expand(cpp_reader *pfile, const cpp_token *token) {
 }
 
 // By hand: cpp_define would lex, and in a preprocessed file libcpp has looked ahead already.
-void define_empty_macro() {
-    auto *macro = static_cast<cpp_macro *>(ggc_internal_cleared_alloc(sizeof(cpp_macro)));
+void define_empty_macro()
+{
+    auto* macro = static_cast<cpp_macro*>(ggc_internal_cleared_alloc(sizeof(cpp_macro)));
     macro->kind = cmk_macro;
     macro->line = BUILTINS_LOCATION;
     macro->used = true;
-    cpp_hashnode *node = node_named(empty_macro);
+    cpp_hashnode* node = node_named(empty_macro);
     node->type = NT_USER_MACRO;
     node->flags |= NODE_USED;
     node->value.macro = macro;
 }
 
-}  // namespace
+} // namespace
 
-void take_over_pragma_operator() {
-    cpp_callbacks *callbacks = cpp_get_callbacks(parse_in);
+void take_over_pragma_operator()
+{
+    cpp_callbacks* callbacks = cpp_get_callbacks(parse_in);
     define_empty_macro();
     node_named("_Pragma")->flags |= NODE_CONDITIONAL;
     next_macro_to_expand = callbacks->macro_to_expand;
     callbacks->macro_to_expand = on_macro_to_expand;
 }
 
-}  // namespace ws_gcc
+} // namespace ws_gcc

@@ -19,29 +19,28 @@ namespace {
 
 // A result as its clause has it.
 struct Result {
-    std::string name, type;     // no type: it cannot be compared
-    tree variable = NULL_TREE;  // that has it, or its address
+    std::string name, type; // no type: it cannot be compared
+    tree variable = NULL_TREE; // that has it, or its address
     bool is_static = false;
-    unsigned pointers = 0;      // to go through from the variable
-    HOST_WIDE_INT offset = 0;   // behind them
+    unsigned pointers = 0; // to go through from the variable
+    HOST_WIDE_INT offset = 0; // behind them
 };
 
 std::vector<std::vector<Result>> loops;
 
-char operation(tree_code code) {
+char operation(tree_code code)
+{
     switch (code) {
     case PLUS_EXPR:
-    case MINUS_EXPR:
-        return '+';
-    case MULT_EXPR:
-        return '*';
-    default:
-        return '=';
+    case MINUS_EXPR: return '+';
+    case MULT_EXPR: return '*';
+    default: return '=';
     }
 }
 
 // As abi.h writes it; empty if it is none of those.
-std::string element_type(tree type) {
+std::string element_type(tree type)
+{
     const char letter = TREE_CODE(type) == COMPLEX_TYPE ? 'c' : 'f';
     tree part = letter == 'c' ? TREE_TYPE(type) : type;
     if (!TYPE_SIZE_UNIT(part) || !tree_fits_uhwi_p(TYPE_SIZE_UNIT(part)))
@@ -49,17 +48,18 @@ std::string element_type(tree type) {
     const std::string size = std::to_string(tree_to_uhwi(TYPE_SIZE_UNIT(part)));
     if (TREE_CODE(part) == REAL_TYPE) {
         tree main = TYPE_MAIN_VARIANT(part);
-        return main == float_type_node || main == double_type_node || main == long_double_type_node
-                       || TYPE_MODE(main) == TYPE_MODE(float_type_node)
-                       || TYPE_MODE(main) == TYPE_MODE(double_type_node)
-                       || TYPE_MODE(main) == TYPE_MODE(long_double_type_node)
+        return main == float_type_node || main == double_type_node || main == long_double_type_node ||
+                       TYPE_MODE(main) == TYPE_MODE(float_type_node) ||
+                       TYPE_MODE(main) == TYPE_MODE(double_type_node) ||
+                       TYPE_MODE(main) == TYPE_MODE(long_double_type_node)
                    ? letter + size
                    : "";
     }
     return letter != 'c' && INTEGRAL_TYPE_P(part) ? (TYPE_UNSIGNED(part) ? "u" : "i") + size : "";
 }
 
-std::string type_text(tree type, tree_code code) {
+std::string type_text(tree type, tree_code code)
+{
     unsigned HOST_WIDE_INT count = 1;
     if (TREE_CODE(type) == ARRAY_TYPE) {
         tree bytes = TYPE_SIZE_UNIT(type);
@@ -74,19 +74,21 @@ std::string type_text(tree type, tree_code code) {
     return element.empty() || !count ? "" : element + (count > 1 ? "x" + std::to_string(count) : "") + operation(code);
 }
 
-std::string name_of(tree variable) {
-    const char *name =
+std::string result_name(tree variable)
+{
+    const char* name =
         variable && DECL_P(variable) && DECL_NAME(variable) ? IDENTIFIER_POINTER(DECL_NAME(variable)) : "?";
     std::string text;
-    for (const char *c = name; *c; c++)
+    for (const char* c = name; *c; c++)
         text += *c == ' ' || *c == '=' ? '_' : *c;
     return text;
 }
 
-Result result_of(tree clause) {
+Result result_of(tree clause)
+{
     Result r;
     tree where = OMP_CLAUSE_DECL(clause), type = TREE_TYPE(where);
-    if (TREE_CODE(where) == MEM_REF && tree_fits_shwi_p(TREE_OPERAND(where, 1))) {     // a section of an array
+    if (TREE_CODE(where) == MEM_REF && tree_fits_shwi_p(TREE_OPERAND(where, 1))) { // a section of an array
         r.offset = tree_to_shwi(TREE_OPERAND(where, 1));
         where = TREE_OPERAND(where, 0);
         if (TREE_CODE(where) == POINTER_PLUS_EXPR && tree_fits_shwi_p(TREE_OPERAND(where, 1))) {
@@ -97,20 +99,20 @@ Result result_of(tree clause) {
             where = TREE_OPERAND(where, 0);
         else
             r.pointers = 1;
-        if (r.pointers && DECL_P(where) && TREE_CODE(TREE_TYPE(where)) == REFERENCE_TYPE
-            && POINTER_TYPE_P(TREE_TYPE(TREE_TYPE(where))))
+        if (r.pointers && DECL_P(where) && TREE_CODE(TREE_TYPE(where)) == REFERENCE_TYPE &&
+            POINTER_TYPE_P(TREE_TYPE(TREE_TYPE(where))))
             r.pointers = 2;
     } else if (TREE_CODE(type) == REFERENCE_TYPE || (POINTER_TYPE_P(type) && omp_privatize_by_reference(where))) {
         type = TREE_TYPE(type);
         r.pointers = 1;
     }
-    r.name = name_of(where);
+    r.name = result_name(where);
     // Whose operation is the user's own cannot be compared; arrays of Fortran have a merge of their own, too, but an
     // operation.
     if (!DECL_P(where) || OMP_CLAUSE_REDUCTION_CODE(clause) == ERROR_MARK)
         return r;
     r.variable = where;
-    if (DECL_HAS_VALUE_EXPR_P(where)) {         // in a COMMON block
+    if (DECL_HAS_VALUE_EXPR_P(where)) { // in a COMMON block
         HOST_WIDE_INT at = 0;
         poly_int64 bytes = 0;
         tree base = get_addr_base_and_unit_offset(DECL_VALUE_EXPR(where), &bytes);
@@ -125,13 +127,14 @@ Result result_of(tree clause) {
     return r;
 }
 
-void add_results(tree clauses, std::vector<Result> &results) {
+void add_results(tree clauses, std::vector<Result>& results)
+{
     for (tree c = clauses; c; c = OMP_CLAUSE_CHAIN(c)) {
         if (OMP_CLAUSE_CODE(c) != OMP_CLAUSE_REDUCTION)
             continue;
         Result r = result_of(c);
-        bool known = false;         // the clause may stand on each part of a combined construct
-        for (const Result &other : results)
+        bool known = false; // the clause may stand on each part of a combined construct
+        for (const Result& other : results)
             known |= other.variable == r.variable && other.name == r.name && other.offset == r.offset;
         if (!known)
             results.push_back(r);
@@ -139,21 +142,23 @@ void add_results(tree clauses, std::vector<Result> &results) {
 }
 
 // The literal of an argument, with what follows its first NUL.
-std::string whole_text(tree argument) {
+std::string whole_text(tree argument)
+{
     unsigned HOST_WIDE_INT bytes = 0;
-    const char *text = getbyterep(argument, &bytes);
+    const char* text = getbyterep(argument, &bytes);
     return text && bytes ? std::string(text, bytes - 1) : "";
 }
 
 // Where a result lies from what the region gets; empty if that does not tell.
-std::string place_in(const Result &r, tree data) {
+std::string place_in(const Result& r, tree data)
+{
     tree type = TREE_CODE(data) == ADDR_EXPR ? TREE_TYPE(TREE_OPERAND(data, 0)) : NULL_TREE;
     if (!type || TREE_CODE(type) != RECORD_TYPE)
         return "";
     tree wanted = TYPE_MAIN_VARIANT(TREE_TYPE(r.variable));
     for (tree field = TYPE_FIELDS(type); field; field = DECL_CHAIN(field)) {
-        if (TREE_CODE(field) != FIELD_DECL || DECL_NAME(field) != DECL_NAME(r.variable)
-            || DECL_SOURCE_LOCATION(field) != DECL_SOURCE_LOCATION(r.variable))
+        if (TREE_CODE(field) != FIELD_DECL || DECL_NAME(field) != DECL_NAME(r.variable) ||
+            DECL_SOURCE_LOCATION(field) != DECL_SOURCE_LOCATION(r.variable))
             continue;
         tree has = TREE_TYPE(field);
         unsigned pointers = r.pointers;
@@ -162,44 +167,46 @@ std::string place_in(const Result &r, tree data) {
                 return "";
             pointers++;
         }
-        return std::to_string(int_byte_position(field)) + std::string(pointers, '*')
-               + (r.offset ? "+" + std::to_string(r.offset) : "");
+        return std::to_string(int_byte_position(field)) + std::string(pointers, '*') +
+               (r.offset ? "+" + std::to_string(r.offset) : "");
     }
     return "";
 }
 
-}  // namespace
+} // namespace
 
-void note_results(gimple_stmt_iterator parallel) {
-    gcall *mark = region_mark(parallel);
+void note_results(gimple_stmt_iterator parallel)
+{
+    gcall* mark = region_mark(parallel);
     if (!mark)
         return;
     std::vector<Result> results;
     add_results(gimple_omp_parallel_clauses(gsi_stmt(parallel)), results);
     gimple_stmt_iterator at;
-    if (gomp_for *loop = first_loop(gimple_omp_body_ptr(gsi_stmt(parallel)), &at)) {
+    if (gomp_for* loop = first_loop(gimple_omp_body_ptr(gsi_stmt(parallel)), &at)) {
         add_results(gimple_omp_for_clauses(loop), results);
-        gimple_stmt_iterator inner;         // the one with simd
-        if (gomp_for *within =
+        gimple_stmt_iterator inner; // the one with simd
+        if (gomp_for* within =
                 gimple_omp_for_combined_p(loop) ? first_loop(gimple_omp_body_ptr(loop), &inner) : nullptr)
             add_results(gimple_omp_for_clauses(within), results);
     }
     if (results.empty())
         return;
-    const char *given = c_getstr(gimple_call_arg(mark, 4));
+    const char* given = c_getstr(gimple_call_arg(mark, 4));
     std::string text = given ? given : "";
     text += '\0' + std::to_string(loops.size());
     loops.push_back(results);
     gimple_call_set_arg(mark, 4, build_string_literal(text.size() + 1, text.c_str()));
 }
 
-std::string results_text(gcall *mark, tree data, std::vector<tree> &addresses) {
+std::string results_text(gcall* mark, tree data, std::vector<tree>& addresses)
+{
     const std::string noted = whole_text(gimple_call_arg(mark, 4));
     const size_t end = noted.find('\0');
     if (end == std::string::npos)
         return "";
     std::string text;
-    for (const Result &r : loops[std::stoul(noted.substr(end + 1))]) {
+    for (const Result& r : loops[std::stoul(noted.substr(end + 1))]) {
         std::string place;
         if (!r.type.empty() && r.is_static && addresses.size() < WS_SITE_ADDRESSES) {
             place = "&" + std::to_string(addresses.size());
@@ -213,4 +220,4 @@ std::string results_text(gcall *mark, tree data, std::vector<tree> &addresses) {
     return text;
 }
 
-}  // namespace ws_gcc
+} // namespace ws_gcc

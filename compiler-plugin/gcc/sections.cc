@@ -21,16 +21,17 @@ namespace ws_gcc {
 namespace {
 
 // The sections in a region, through blocks; where they stand.
-gomp_sections *find_sections(gimple_seq *body, gimple_stmt_iterator *at) {
+gomp_sections* find_sections(gimple_seq* body, gimple_stmt_iterator* at)
+{
     for (*at = gsi_start(*body); !gsi_end_p(*at); gsi_next(at)) {
-        gimple *statement = gsi_stmt(*at);
-        if (gomp_sections *sections = dyn_cast<gomp_sections *>(statement))
+        gimple* statement = gsi_stmt(*at);
+        if (gomp_sections* sections = dyn_cast<gomp_sections*>(statement))
             return sections;
         gimple_stmt_iterator inner;
-        gimple_seq *block = gimple_code(statement) == GIMPLE_BIND  ? gimple_bind_body_ptr(as_a<gbind *>(statement))
+        gimple_seq* block = gimple_code(statement) == GIMPLE_BIND  ? gimple_bind_body_ptr(as_a<gbind*>(statement))
                             : gimple_code(statement) == GIMPLE_TRY ? gimple_try_eval_ptr(statement)
                                                                    : nullptr;
-        if (gomp_sections *sections = block ? find_sections(block, &inner) : nullptr) {
+        if (gomp_sections* sections = block ? find_sections(block, &inner) : nullptr) {
             *at = inner;
             return sections;
         }
@@ -39,13 +40,14 @@ gomp_sections *find_sections(gimple_seq *body, gimple_stmt_iterator *at) {
 }
 
 // The body of the loop; counts the sections.
-gimple_seq choice(gomp_sections *sections, tree number, HOST_WIDE_INT &count) {
+gimple_seq choice(gomp_sections* sections, tree number, HOST_WIDE_INT& count)
+{
     const location_t where = gimple_location(sections);
     tree done = create_artificial_label(where), last = NULL_TREE;
     auto_vec<tree> cases;
     gimple_seq bodies = nullptr;
     for (auto at = gsi_start(*gimple_omp_body_ptr(sections)); !gsi_end_p(at); gsi_next(&at)) {
-        gimple *section = gsi_stmt(at);
+        gimple* section = gsi_stmt(at);
         if (gimple_code(section) != GIMPLE_OMP_SECTION)
             continue;
         tree label = create_artificial_label(gimple_location(section));
@@ -59,7 +61,7 @@ gimple_seq choice(gomp_sections *sections, tree number, HOST_WIDE_INT &count) {
     gimple_seq_add_stmt(&bodies, gimple_build_label(done));
     if (count < 2)
         return bodies;
-    gimple *chooses = gimple_build_switch(number, build_case_label(NULL_TREE, NULL_TREE, CASE_LABEL(last)), cases);
+    gimple* chooses = gimple_build_switch(number, build_case_label(NULL_TREE, NULL_TREE, CASE_LABEL(last)), cases);
     gimple_set_location(chooses, where);
     gimple_seq all = nullptr;
     gimple_seq_add_stmt(&all, chooses);
@@ -67,20 +69,22 @@ gimple_seq choice(gomp_sections *sections, tree number, HOST_WIDE_INT &count) {
     return all;
 }
 
-std::set<std::string> lastprivate_names;   // in the sections of the file
+std::set<std::string> lastprivate_names; // in the sections of the file
 
 // Without what gfortran puts behind it for its copies: "y.116".
-std::string plain_name(tree variable) {
+std::string plain_name(tree variable)
+{
     const std::string name = DECL_NAME(variable) ? IDENTIFIER_POINTER(DECL_NAME(variable)) : "";
     return name.substr(0, name.find('.'));
 }
 
-}  // namespace
+} // namespace
 
-void loop_over_sections(gimple_stmt_iterator parallel) {
+void loop_over_sections(gimple_stmt_iterator parallel)
+{
     gimple_stmt_iterator at;
-    gomp_sections *sections = find_sections(gimple_omp_body_ptr(gsi_stmt(parallel)), &at);
-    gcall *mark = sections ? region_mark(parallel) : nullptr;
+    gomp_sections* sections = find_sections(gimple_omp_body_ptr(gsi_stmt(parallel)), &at);
+    gcall* mark = sections ? region_mark(parallel) : nullptr;
     if (!mark || !(tree_to_shwi(gimple_call_arg(mark, 1)) & ws::sections_mark))
         return;
     const location_t where = gimple_location(sections);
@@ -102,7 +106,7 @@ void loop_over_sections(gimple_stmt_iterator parallel) {
                 lastprivate_names.insert(plain_name(OMP_CLAUSE_DECL(c)));
     HOST_WIDE_INT count = 0;
     gimple_seq body = choice(sections, number, count);
-    gomp_for *loop = gimple_build_omp_for(body, GF_OMP_FOR_KIND_FOR, own, 1, nullptr);
+    gomp_for* loop = gimple_build_omp_for(body, GF_OMP_FOR_KIND_FOR, own, 1, nullptr);
     gimple_omp_for_set_index(loop, 0, number);
     gimple_omp_for_set_initial(loop, 0, integer_zero_node);
     gimple_omp_for_set_final(loop, 0, build_int_cst(integer_type_node, count));
@@ -115,7 +119,8 @@ void loop_over_sections(gimple_stmt_iterator parallel) {
 }
 
 // GCC does not see that who has run the last section has set them.
-void note_sections_child(function *child) {
+void note_sections_child(function* child)
+{
     tree variable;
     unsigned i;
     FOR_EACH_LOCAL_DECL(child, i, variable)
@@ -123,4 +128,4 @@ void note_sections_child(function *child) {
             suppress_warning(variable, OPT_Wmaybe_uninitialized);
 }
 
-}  // namespace ws_gcc
+} // namespace ws_gcc

@@ -25,20 +25,22 @@ namespace {
 
 // One loop of those that are collapsed.
 struct Head {
-    tree variable, type, initial, final, step;      // the step is added, or subtracted
+    tree variable, type, initial, final, step; // the step is added, or subtracted
     tree_code comparison;
     bool added;
 
-    Head(gomp_for *loop, unsigned i)
+    Head(gomp_for* loop, unsigned i)
         : variable(gimple_omp_for_index(loop, i)), type(TREE_TYPE(variable)), initial(gimple_omp_for_initial(loop, i)),
           final(gimple_omp_for_final(loop, i)), step(TREE_OPERAND(gimple_omp_for_incr(loop, i), 1)),
-          comparison(gimple_omp_for_cond(loop, i)), added(TREE_CODE(gimple_omp_for_incr(loop, i)) != MINUS_EXPR) {}
+          comparison(gimple_omp_for_cond(loop, i)), added(TREE_CODE(gimple_omp_for_incr(loop, i)) != MINUS_EXPR)
+    {}
 
     bool down() const { return comparison == GT_EXPR || comparison == GE_EXPR; }
     bool with_final() const { return comparison == LE_EXPR || comparison == GE_EXPR; }
 
     // A constant step, as the loop goes: less than 0 if down.
-    offset_int constant_step() const {
+    offset_int constant_step() const
+    {
         // Of an unsigned variable that counts down -3 is 2^32 - 3.
         const offset_int value =
             offset_int::from(wi::to_wide(step), added && down() ? SIGNED : TYPE_SIGN(TREE_TYPE(step)));
@@ -46,9 +48,10 @@ struct Head {
     }
 
     // Whether a step from the bound fits the type, and so each of the loop's: false if that cannot be seen.
-    bool fits() const {
+    bool fits() const
+    {
         if (comparison == NE_EXPR || !INTEGRAL_TYPE_P(type) || TYPE_PRECISION(type) > 64)
-            return true;    // a step of 1; a pointer; nothing that GCC takes
+            return true; // a step of 1; a pointer; nothing that GCC takes
         if (TREE_CODE(step) != INTEGER_CST)
             return false;
         const offset_int by = constant_step();
@@ -56,7 +59,7 @@ struct Head {
             return true;
         if (TREE_CODE(final) != INTEGER_CST)
             return false;
-        offset_int last = wi::to_offset(final);         // not past this
+        offset_int last = wi::to_offset(final); // not past this
         if (TREE_CODE(initial) == INTEGER_CST) {
             // The way to the last value that the variable may have.
             const offset_int first = wi::to_offset(initial), way = last - first + (with_final() ? 0 : down() ? 1 : -1);
@@ -68,7 +71,8 @@ struct Head {
         return beyond >= wi::to_offset(TYPE_MIN_VALUE(type)) && beyond <= wi::to_offset(TYPE_MAX_VALUE(type));
     }
 
-    bool is_constant() const {
+    bool is_constant() const
+    {
         return TREE_CODE(initial) == INTEGER_CST && TREE_CODE(final) == INTEGER_CST && TREE_CODE(step) == INTEGER_CST;
     }
     // Its bounds may be those of a loop that depends on another.
@@ -78,7 +82,8 @@ struct Head {
 // Statements with variables of their own, which must be declared around them.
 class Code {
 public:
-    tree operator()(tree_code code, tree type, tree a, tree b = NULL_TREE, tree c = NULL_TREE) {
+    tree operator()(tree_code code, tree type, tree a, tree b = NULL_TREE, tree c = NULL_TREE)
+    {
         tree folded = c   ? fold_build3(code, type, a, b, c)
                       : b ? fold_build2(code, type, a, b)
                           : fold_build1(code, type, a);
@@ -89,7 +94,8 @@ public:
         return result;
     }
 
-    tree variable(tree type) {
+    tree variable(tree type)
+    {
         tree made = create_tmp_var_raw(type, "ws_step");
         DECL_CONTEXT(made) = current_function_decl;
         DECL_SEEN_IN_BIND_EXPR_P(made) = 1;
@@ -97,11 +103,12 @@ public:
         return variables = made;
     }
 
-    gimple_seq *statements;
+    gimple_seq* statements;
     tree variables = NULL_TREE;
 };
 
-void count_from_0(gomp_for *loop, unsigned i, Code &code, gimple_seq *body, gimple_seq *after) {
+void count_from_0(gomp_for* loop, unsigned i, Code& code, gimple_seq* body, gimple_seq* after)
+{
     const Head head(loop, i);
     tree wide = long_unsigned_type_node;
     code.statements = gimple_omp_for_pre_body_ptr(loop);
@@ -143,16 +150,15 @@ void count_from_0(gomp_for *loop, unsigned i, Code &code, gimple_seq *body, gimp
 // ((step - from) + to) / step, as gfortran has folded it.
 class FortranCount {
 public:
-    FortranCount(gimple *division)
-        : type_(TREE_TYPE(gimple_assign_lhs(division))),
-          step_(gimple_assign_rhs2(division)) {
+    FortranCount(gimple* division) : type_(TREE_TYPE(gimple_assign_lhs(division))), step_(gimple_assign_rhs2(division))
+    {
         // Operands may be sums themselves: the first way to read it that makes sense.
         const Sum sum = parts(gimple_assign_rhs1(division));
         for (int open = 3; open >= 0 && !found(); open--) {
             Sum whole;
             for (unsigned i = 0; i < sum.size(); i++) {
                 const Sum inner = open >> i & 1 ? parts(sum[i].value) : Sum{{sum[i].value, false}};
-                for (const Part &part : inner)
+                for (const Part& part : inner)
                     whole.push_back({part.value, part.negative != sum[i].negative});
             }
             look(whole);
@@ -162,7 +168,8 @@ public:
     bool found() const { return from_ != NULL_TREE; }
 
     // The number of iterations.
-    tree compute(Code &code) const {
+    tree compute(Code& code) const
+    {
         tree wide = long_unsigned_type_node, narrow = long_integer_type_node;
         const auto as_long = [&](tree value) { return code(NOP_EXPR, narrow, value); };
         tree from = as_long(from_), to = as_long(to_), step = as_long(step_);
@@ -182,8 +189,9 @@ private:
     };
     using Sum = std::vector<Part>;
 
-    static Sum parts(tree value) {
-        gimple *definition = TREE_CODE(value) == SSA_NAME ? SSA_NAME_DEF_STMT(value) : nullptr;
+    static Sum parts(tree value)
+    {
+        gimple* definition = TREE_CODE(value) == SSA_NAME ? SSA_NAME_DEF_STMT(value) : nullptr;
         if (!definition || !is_gimple_assign(definition))
             return {{value, false}};
         switch (gimple_assign_rhs_code(definition)) {
@@ -191,33 +199,32 @@ private:
         case MINUS_EXPR:
             return {{gimple_assign_rhs1(definition), false},
                     {gimple_assign_rhs2(definition), gimple_assign_rhs_code(definition) == MINUS_EXPR}};
-        case NEGATE_EXPR:
-            return {{gimple_assign_rhs1(definition), true}};
-        default:
-            return {{value, false}};
+        case NEGATE_EXPR: return {{gimple_assign_rhs1(definition), true}};
+        default: return {{value, false}};
         }
     }
 
-    void look(const Sum &sum) {
+    void look(const Sum& sum)
+    {
         tree from = NULL_TREE, to = NULL_TREE;
         offset_int constant = 0;
         bool step_seen = TREE_CODE(step_) == INTEGER_CST;
         if (step_seen)
             constant -= wi::to_offset(step_);
-        for (const Part &part : sum)
+        for (const Part& part : sum)
             if (TREE_CODE(part.value) == INTEGER_CST)
                 constant +=
                     part.negative ? -offset_int(wi::to_offset(part.value)) : offset_int(wi::to_offset(part.value));
             else if (!step_seen && !part.negative && part.value == step_)
                 step_seen = true;
-            else if (tree &end = part.negative ? from : to)
+            else if (tree& end = part.negative ? from : to)
                 return;
             else
                 end = part.value;
         if (!step_seen || (from && to && constant != 0))
             return;
         // Constants were added up in the type.
-        const auto in_type = [&](const offset_int &value) { return wide_int_to_tree(type_, value); };
+        const auto in_type = [&](const offset_int& value) { return wide_int_to_tree(type_, value); };
         from_ = from ? from : in_type(-constant);
         to_ = to ? to : from ? in_type(constant) : build_zero_cst(type_);
     }
@@ -226,7 +233,8 @@ private:
 };
 
 // The statement that computes how often a loop of gfortran's with a step is run; null if it has none.
-const Quotient *find_count(gomp_for *loop, unsigned i, const Quotients &quotients) {
+const Quotient* find_count(gomp_for* loop, unsigned i, const Quotients& quotients)
+{
     tree counter = gimple_omp_for_index(loop, i);
     if (!DECL_NAME(counter) || !startswith(IDENTIFIER_POINTER(DECL_NAME(counter)), "count."))
         return nullptr;
@@ -235,7 +243,8 @@ const Quotient *find_count(gomp_for *loop, unsigned i, const Quotients &quotient
 }
 
 // A count that its type does not hold ends the job.
-void check_count(tree count, tree type, const std::string &name, gimple_seq *statements) {
+void check_count(tree count, tree type, const std::string& name, gimple_seq* statements)
+{
     tree too_many = create_artificial_label(UNKNOWN_LOCATION), fine = create_artificial_label(UNKNOWN_LOCATION);
     tree function = build_fn_decl("ws_too_many_iterations",
                                   build_function_type_list(void_type_node, const_ptr_type_node, NULL_TREE));
@@ -248,7 +257,8 @@ void check_count(tree count, tree type, const std::string &name, gimple_seq *sta
     gimple_seq_add_stmt(statements, gimple_build_label(fine));
 }
 
-void count_again(const Quotient &quotient, gcall *mark) {
+void count_again(const Quotient& quotient, gcall* mark)
+{
     gimple_stmt_iterator at = quotient.at;
     tree result = gimple_assign_lhs(gsi_stmt(at));
     const FortranCount expression(gsi_stmt(at));
@@ -264,26 +274,28 @@ void count_again(const Quotient &quotient, gcall *mark) {
     gsi_replace(&at, gimple_build_assign(result, NOP_EXPR, count), false);
 }
 
-tree lastprivate_of(tree clauses, tree variable) {
+tree lastprivate_of(tree clauses, tree variable)
+{
     for (tree c = clauses; c; c = OMP_CLAUSE_CHAIN(c))
         if (OMP_CLAUSE_CODE(c) == OMP_CLAUSE_LASTPRIVATE && OMP_CLAUSE_DECL(c) == variable)
             return c;
     return NULL_TREE;
 }
 
-}  // namespace
+} // namespace
 
-gomp_for *first_loop(gimple_seq *body, gimple_stmt_iterator *at) {
+gomp_for* first_loop(gimple_seq* body, gimple_stmt_iterator* at)
+{
     for (*at = gsi_start(*body); !gsi_end_p(*at); gsi_next(at)) {
-        gimple *statement = gsi_stmt(*at);
-        if (gomp_for *loop = dyn_cast<gomp_for *>(statement))
+        gimple* statement = gsi_stmt(*at);
+        if (gomp_for* loop = dyn_cast<gomp_for*>(statement))
             return loop;
         gimple_stmt_iterator inner;
         // A try: with temporaries that the bounds need.
-        gimple_seq *block = gimple_code(statement) == GIMPLE_BIND  ? gimple_bind_body_ptr(as_a<gbind *>(statement))
+        gimple_seq* block = gimple_code(statement) == GIMPLE_BIND  ? gimple_bind_body_ptr(as_a<gbind*>(statement))
                             : gimple_code(statement) == GIMPLE_TRY ? gimple_try_eval_ptr(statement)
                                                                    : nullptr;
-        if (gomp_for *loop = block ? first_loop(block, &inner) : nullptr) {
+        if (gomp_for* loop = block ? first_loop(block, &inner) : nullptr) {
             *at = inner;
             return loop;
         }
@@ -291,15 +303,16 @@ gomp_for *first_loop(gimple_seq *body, gimple_stmt_iterator *at) {
     return nullptr;
 }
 
-void look_at_steps(gimple_stmt_iterator parallel, const Quotients &quotients) {
-    gcall *mark = region_mark(parallel);
+void look_at_steps(gimple_stmt_iterator parallel, const Quotients& quotients)
+{
+    gcall* mark = region_mark(parallel);
     gimple_stmt_iterator at;
-    gomp_for *loop = mark ? first_loop(gimple_omp_body_ptr(gsi_stmt(parallel)), &at) : nullptr;
+    gomp_for* loop = mark ? first_loop(gimple_omp_body_ptr(gsi_stmt(parallel)), &at) : nullptr;
     if (!loop)
         return;
     const unsigned loops = gimple_omp_for_collapse(loop);
     for (unsigned i = 0; i < loops; i++)
-        if (const Quotient *quotient = find_count(loop, i, quotients))
+        if (const Quotient* quotient = find_count(loop, i, quotients))
             count_again(*quotient, mark);
     HOST_WIDE_INT kinds = tree_to_shwi(gimple_call_arg(mark, 1));
     const Head head(loop, 0);
@@ -342,4 +355,4 @@ void look_at_steps(gimple_stmt_iterator parallel, const Quotients &quotients) {
         build_int_cst(TREE_TYPE(gimple_call_arg(mark, 1)), kinds & ~(HOST_WIDE_INT(63) << ws::countdown_shift)));
 }
 
-}  // namespace ws_gcc
+} // namespace ws_gcc

@@ -14,15 +14,16 @@ namespace ws_gcc {
 namespace {
 
 bool scanned;
-std::set<unsigned> holders;     // DECL_UIDs
+std::set<unsigned> holders; // DECL_UIDs
 
 // What is assigned from what, of the whole file: until nothing new holds the number.
 struct Scan {
-    std::set<tree> known;                       // declarations and GIMPLE's temporaries
-    std::vector<std::pair<tree, tree>> copies;  // to, from
+    std::set<tree> known; // declarations and GIMPLE's temporaries
+    std::vector<std::pair<tree, tree>> copies; // to, from
 };
 
-bool asks(tree function) {
+bool asks(tree function)
+{
     if (!function || !DECL_NAME(function))
         return false;
     std::string name = IDENTIFIER_POINTER(DECL_NAME(function));
@@ -32,7 +33,8 @@ bool asks(tree function) {
 }
 
 // The variable, parameter, member or temporary that an operand is; null if it is none.
-tree holder_of(tree operand) {
+tree holder_of(tree operand)
+{
     while (operand && (handled_component_p(operand) || TREE_CODE(operand) == WITH_SIZE_EXPR)) {
         if (TREE_CODE(operand) == COMPONENT_REF)
             return TREE_OPERAND(operand, 1);
@@ -48,9 +50,10 @@ bool is_temporary(tree node) { return TREE_CODE(node) == SSA_NAME || DECL_ARTIFI
 
 // ---- functions in GIMPLE
 
-tree scan_statement(gimple_stmt_iterator *at, bool *, walk_stmt_info *info) {
-    auto &scan = *static_cast<Scan *>(info->info);
-    gimple *statement = gsi_stmt(*at);
+tree scan_statement(gimple_stmt_iterator* at, bool*, walk_stmt_info* info)
+{
+    auto& scan = *static_cast<Scan*>(info->info);
+    gimple* statement = gsi_stmt(*at);
     tree to = gimple_has_lhs(statement) ? gimple_get_lhs(statement) : NULL_TREE;
     to = to ? holder_of(to) : NULL_TREE;
     if (!to)
@@ -60,8 +63,8 @@ tree scan_statement(gimple_stmt_iterator *at, bool *, walk_stmt_info *info) {
             scan.known.insert(to);
     } else if (is_gimple_assign(statement)) {
         const tree_code code = gimple_assign_rhs_code(statement);
-        const bool hands_on = CONVERT_EXPR_CODE_P(code) || TREE_CODE_CLASS(code) == tcc_comparison
-                              || get_gimple_rhs_class(code) == GIMPLE_SINGLE_RHS;
+        const bool hands_on = CONVERT_EXPR_CODE_P(code) || TREE_CODE_CLASS(code) == tcc_comparison ||
+                              get_gimple_rhs_class(code) == GIMPLE_SINGLE_RHS;
         for (unsigned i = 1; i < gimple_num_ops(statement); i++)
             if (tree from = gimple_op(statement, i) ? holder_of(gimple_op(statement, i)) : NULL_TREE)
                 if (hands_on || is_temporary(from))
@@ -72,13 +75,15 @@ tree scan_statement(gimple_stmt_iterator *at, bool *, walk_stmt_info *info) {
 
 // ---- functions that are not in GIMPLE yet
 
-tree find_question(tree *node, int *walk_subtrees, void *) {
+tree find_question(tree* node, int* walk_subtrees, void*)
+{
     if (TYPE_P(*node))
         *walk_subtrees = 0;
     return TREE_CODE(*node) == CALL_EXPR && asks(get_callee_fndecl(*node)) ? *node : NULL_TREE;
 }
 
-void scan_assignment(Scan &scan, tree to, tree from) {
+void scan_assignment(Scan& scan, tree to, tree from)
+{
     to = holder_of(to);
     if (!to || !from || from == error_mark_node)
         return;
@@ -86,8 +91,8 @@ void scan_assignment(Scan &scan, tree to, tree from) {
         scan.known.insert(to);
         return;
     }
-    while (CONVERT_EXPR_P(from) || TREE_CODE(from) == NON_LVALUE_EXPR || TREE_CODE(from) == SAVE_EXPR
-           || TREE_CODE(from) == CLEANUP_POINT_EXPR)
+    while (CONVERT_EXPR_P(from) || TREE_CODE(from) == NON_LVALUE_EXPR || TREE_CODE(from) == SAVE_EXPR ||
+           TREE_CODE(from) == CLEANUP_POINT_EXPR)
         from = TREE_OPERAND(from, 0);
     if (COMPARISON_CLASS_P(from)) {
         for (int i = 0; i < 2; i++)
@@ -97,13 +102,12 @@ void scan_assignment(Scan &scan, tree to, tree from) {
     }
 }
 
-tree scan_node(tree *node, int *walk_subtrees, void *data) {
-    auto &scan = *static_cast<Scan *>(data);
+tree scan_node(tree* node, int* walk_subtrees, void* data)
+{
+    auto& scan = *static_cast<Scan*>(data);
     switch (TREE_CODE(*node)) {
     case MODIFY_EXPR:
-    case INIT_EXPR:
-        scan_assignment(scan, TREE_OPERAND(*node, 0), TREE_OPERAND(*node, 1));
-        break;
+    case INIT_EXPR: scan_assignment(scan, TREE_OPERAND(*node, 0), TREE_OPERAND(*node, 1)); break;
     case DECL_EXPR:
         if (VAR_P(DECL_EXPR_DECL(*node)))
             scan_assignment(scan, DECL_EXPR_DECL(*node), DECL_INITIAL(DECL_EXPR_DECL(*node)));
@@ -124,15 +128,16 @@ tree scan_node(tree *node, int *walk_subtrees, void *data) {
 }
 
 // Once, when the first loop is looked at: all functions are known then, in whatever form.
-void scan_file() {
+void scan_file()
+{
     scanned = true;
     Scan scan;
     walk_stmt_info info;
     memset(&info, 0, sizeof info);
     info.info = &scan;
-    cgraph_node *node;
+    cgraph_node* node;
     FOR_EACH_DEFINED_FUNCTION(node) {
-        function *fn = DECL_STRUCT_FUNCTION(node->decl);
+        function* fn = DECL_STRUCT_FUNCTION(node->decl);
         basic_block block;
         if (fn && fn->cfg)
             FOR_EACH_BB_FN(block, fn)
@@ -145,7 +150,7 @@ void scan_file() {
     }
     for (bool grown = !scan.known.empty(); grown;) {
         grown = false;
-        for (const auto &[to, from] : scan.copies)
+        for (const auto& [to, from] : scan.copies)
             grown |= scan.known.count(from) && scan.known.insert(to).second;
     }
     for (tree known : scan.known)
@@ -153,12 +158,13 @@ void scan_file() {
             holders.insert(DECL_UID(known));
 }
 
-}  // namespace
+} // namespace
 
-bool holds_thread_count(tree decl) {
+bool holds_thread_count(tree decl)
+{
     if (!scanned)
         scan_file();
     return holders.count(DECL_UID(decl));
 }
 
-}  // namespace ws_gcc
+} // namespace ws_gcc

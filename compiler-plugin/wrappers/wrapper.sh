@@ -28,6 +28,21 @@ for ws_option in "${ws_options[@]}"; do
     esac
 done
 
+# Warnings as the compilers name theirs, which do not know ours: the last one counts, as with them.
+ws_rest=()
+for ws_option in "${allargs[@]}"; do
+    case $ws_option in
+    -Wno-ws-thread-number | -Wno-ws-thread-variable | -Wno-ws-computed-goto) ws_arguments+=("warn-no-${ws_option#-Wno-ws-}") ;;
+    -Werror=ws-thread-number | -Werror=ws-thread-variable | -Werror=ws-computed-goto) ws_arguments+=("warn-error-${ws_option#-Werror=ws-}") ;;
+    -Wws-* | -Wno-ws-* | -Werror=ws-* | -Wno-error=ws-*)
+        echo "${0##*/}: unknown option '$ws_option'; there are -Wno-ws-NAME and -Werror=ws-NAME for thread-number, thread-variable and computed-goto" >&2
+        exit 1
+        ;;
+    *) ws_rest+=("$ws_option") ;;
+    esac
+done
+allargs=("${ws_rest[@]}")
+
 ws_version=$(LC_ALL=C $CC --version 2>&1) || {
     ws_version=${ws_version%%$'\n'*}
     echo "${0##*/}: -fws: the compiler '$CC' does not run: ${ws_version##*: line [0-9]*: }" >&2

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""page.py LOWDOWN SOURCE NAME: a manual page on stdout, made of what is written elsewhere: ws-... of docs/language.md, MPIX_... and
-XMPI_... of the headers in include/workshare. page.py SOURCE --names lists those that there are."""
+"""page.py LOWDOWN SOURCE NAME: a manual page on stdout, made from text that is written once: ws-... from docs/reference/directives.md and
+docs/reference/report.md, functions from the comments of the headers in include/workshare. page.py SOURCE --names lists the pages of a source.
+
+A header's comments are Doxygen's: @param, @return, @par TITLE, @code ... @endcode. The text below @file is on each page of the header."""
 import pathlib
 import re
 import subprocess
 import sys
 
-# Of language.md: the sections that a directive's page has, besides its own.
+# Of directives.md: the sections that a directive's page has, besides its own.
 ALL = ['Fortran', 'Restrictions']
 DIRECTIVES = {
     'for': ('a loop whose iterations waiting ranks may run', ['#pragma ws for [simd] [clause...]', '!$ws do [simd] [clause...]'],
@@ -18,16 +20,19 @@ DIRECTIVES = {
     'atomic': ('one indivisible access to memory', ['#pragma ws atomic [read|write|update|capture] [order]', '!$ws atomic [...]'], []),
     'critical': ('one thread of all ranks of the node at a time', ['#pragma ws critical [(name)]', '!$ws critical [(name)]'], []),
 }
+FORTRAN = {'mpix.h': 'In Fortran: the modules *mpix* and *mpix\\_f08*.', 'xmpi.h': 'In Fortran: the module *xmpi*.'}
+LINKED = {'ws.h': '-lws', 'task.h': '-lws', 'ws.hpp': '-lws'}
 
 
 def page_of(directive):
     return 'ws-' + directive.replace(' ', '-')
 
 
-def sections(language):
+def sections(text):
     """The text below each heading of the second level; headings below it one level higher, links as their words."""
-    found = dict(re.findall(r'^## (.+?)\n(.*?)(?=^## |\Z)', language, re.S | re.M))
-    return {name: re.sub(r'\[([^\]]*)\]\([^)\s]*\)', r'\1', re.sub(r'^###', '##', text, flags=re.M)).strip() for name, text in found.items()}
+    found = dict(re.findall(r'^## (.+?)\n(.*?)(?=^## |\Z)', text, re.S | re.M))
+    return {name: re.sub(r'\[([^\]]*)\]\([^)\s]*\)', r'\1', re.sub(r'^<!--.*?-->\n+|^###', lambda m: '##' * (m[0] == '###'), body, flags=re.M)).strip()
+            for name, body in found.items()}
 
 
 def of_directive(language, directive):
@@ -40,60 +45,139 @@ def of_directive(language, directive):
     return '\n\n'.join(out + ['# SEE ALSO', ', '.join(['**workshare**(1)', '**mpicc**(1)'] + others)])
 
 
+def of_phases(report):
+    return '\n\n'.join(['# NAME', 'ws-phases - parts of a program that the report shows by themselves', '# SYNOPSIS', '```\nMPI_Pcontrol(level)\n```',
+                        '# DESCRIPTION', sections(report)['Phases'], '# SEE ALSO', '**workshare**(1), **ws-report**(1)'])
+
+
 def plain(text):
     return re.sub(r'([*_<>\[\]|`#])', r'\\\1', text)
 
 
-def paragraphs(comment):
-    """Of a C comment: what begins with a word and two blanks is a paragraph with that word in bold."""
-    out = []
-    for line in comment.splitlines():
-        line = re.sub(r'^ ?\*? ?', '', line.strip('/').rstrip(), count=1)
-        label = re.match(r'  (\S+) {2,}(\S.*)', line)
-        if label:
-            out.append(f'**{plain(label[1])}**: {plain(label[2])}')
-        elif not line.strip():
-            out.append('')
-        elif re.match(r'[A-Z][^.]*:$', line):
-            out.append('\n## ' + plain(line.rstrip(':')) + '\n')
-        elif out and out[-1] and not out[-1].startswith('\n##'):
-            out[-1] += ' ' + plain(line.strip())
-        else:
-            out.append(plain(line.strip()))
-    return '\n\n'.join(p for p in out if p)
+class Comment:
+    """A comment of a header, in its parts."""
+
+    def __init__(self, text):
+        self.text, self.parameters, self.parts, self.returns = [], [], [], ''
+        lines = [re.sub(r'^\s*(\*|///) ?', '', line) for line in text.strip().split('\n')]
+        into = self.text
+        code = None
+        for line in lines:
+            if code is not None:
+                if line.strip() == '@endcode':
+                    into.append('```\n' + '\n'.join(code) + '\n```')
+                    code = None
+                    into.append('')
+                else:
+                    code.append(line)
+                continue
+            tag, _, rest = line.strip().partition(' ')
+            if tag == '@code':
+                code = []
+            elif tag.startswith('@param'):
+                name, _, about = rest.strip().partition(' ')
+                self.parameters.append([name, about.strip()])
+                into = None
+            elif tag == '@return':
+                self.returns = rest
+                into = 'returns'
+            elif tag == '@par':
+                self.parts.append((rest, []))
+                into = self.parts[-1][1]
+            elif tag == '@file':
+                continue
+            elif into is None:
+                if line.strip():
+                    self.parameters[-1][1] += ' ' + line.strip()
+                else:
+                    into = self.text
+            elif into == 'returns':
+                if line.strip():
+                    self.returns += ' ' + line.strip()
+                else:
+                    into = self.text
+            elif not line.strip() or not into or into[-1].startswith('```'):
+                into.append(plain(line.strip()))
+            else:
+                into[-1] = (into[-1] + ' ' + plain(line.strip())).strip()
+
+    def about(self):
+        first = re.split(r'(?<=[\w)])[.:](?: |$)', next(t for t in self.text if t))[0]
+        return first[0].lower() + first[1:]
+
+    def markdown(self):
+        out = ['# DESCRIPTION', *[t for t in self.text if t]]
+        if self.parameters:
+            out += ['# PARAMETERS', *[f'**{plain(name)}**: {plain(about)}' for name, about in self.parameters]]
+        if self.returns:
+            out += ['# RETURN VALUE', plain(self.returns[0].upper() + self.returns[1:])]
+        for title, texts in self.parts:
+            out += [f'# {plain(title.upper())}', *[t for t in texts if t]]
+        return out
 
 
-def functions(header):
-    """Name, comment and prototype of each."""
-    return {name: (comment, prototype) for comment, prototype, name in
-            re.findall(r'/\*((?:(?!\*/).)*)\*/\n(int ((?:MPIX|XMPI)_\w+)\([^;]*\);)', header, re.S)}
+COMMENT = r'/\*\*\n((?:(?!\*/).)*)\*/\n'
+
+
+def described(header, name):
+    """Name, comment and prototype of what a header describes by a comment of several lines."""
+    text = header.read_text()
+    found = {}
+    if header.suffix == '.hpp':
+        for comment, title in re.findall(r'((?:^///.*\n)+)(?:template <[^\n]*\n(?: +[^\n]*\n)?)?(?:void|T|class) (\w+)', text, re.M):
+            code = re.search(r'@code\n((?:.*\n)*?).*@endcode', re.sub(r'^/// ?', '', comment, flags=re.M))
+            found[f'ws::{title}'] = Comment(re.sub(r'/// @code\n(?:.*\n)*?/// @endcode\n', '', comment)), code[1].strip() if code else f'class {title};'
+        return found
+    for comment, prototype, function in re.findall(COMMENT + r'((?:static inline )?[\w ]+?\*?(\w+)\((?:[^;{]*)\)[^;{\n]*)(?=[;{\n])', text, re.S):
+        prototype = re.sub(r'\s*WS_MUST_USE|static inline ', '', prototype)
+        if not prototype.startswith('typedef'):
+            found[function] = Comment(comment), prototype + ';'
+    for comment, macro, parameters in re.findall(COMMENT + r'#define (WS_\w+)(\(\w[^)]*\))', text, re.S):
+        found[macro] = Comment(comment), f'{macro}{parameters};\n\nvoid ws_critical_start(struct ws_critical *critical);\nvoid ws_critical_end(struct ws_critical *critical);'
+    return found
+
+
+def head(header):
+    pattern = r'/// @file\n((?:///.*\n)+)' if header.suffix == '.hpp' else r'@file\n(.*?)\*/'
+    return Comment(re.search(pattern, header.read_text(), re.S)[1])
 
 
 def of_function(header, name):
-    file, fortran = ('xmpi.h', 'the module *xmpi*') if name.startswith('XMPI') else ('mpix.h', 'the modules *mpix* and *mpix\\_f08*')
-    comment, prototype = functions(header)[name]
-    head = re.search(r'SPDX.*?\n(.*?)\*/', header, re.S)[1]
-    measured = re.search(r'/\*((?:(?!\*/).)*)\*/\n#define MPIX_LOADS_MEASURED', header, re.S)
-    constants = ['# MPIX\\_LOADS\\_MEASURED', paragraphs(measured[1])] if measured else []
-    about = re.split(r'[:.]', ' '.join(re.sub(r'^ \* ?', '', comment, flags=re.M).split()))[0]
-    out = ['# NAME', f'{plain(name)} - {plain(about[0].lower() + about[1:])}', '# SYNOPSIS', f'```\n#include <workshare/{file}>\n\n{prototype}\n```',
-           f'In Fortran: {fortran}.', '# DESCRIPTION', paragraphs(comment), *constants, f'# ALL FUNCTIONS OF {file.upper()}', paragraphs(head)]
-    others = [f'**{plain(f)}**(3)' for f in functions(header) if f != name]
+    found = described(header, name)
+    comment, prototype = found[name]
+    out = ['# NAME', f'{plain(name)} - {comment.about()}', '# SYNOPSIS', f'```\n#include <workshare/{header.name}>\n\n{prototype}\n```']
+    if header.name in LINKED:
+        out.append(f'Link with {LINKED[header.name]}.')
+    out += [FORTRAN[header.name]] if header.name in FORTRAN else []
+    out += comment.markdown()
+    if 'MPIX_LOADS_MEASURED' in header.read_text():
+        measured = Comment(re.search(COMMENT + '#define MPIX_LOADS_MEASURED', header.read_text(), re.S)[1])
+        out += ['# MPIX\\_LOADS\\_MEASURED', *[t for t in measured.text if t]]
+    common = head(header)
+    out += [f'# ALL FUNCTIONS OF {header.name.upper()}', *[t for t in common.text if t]]
+    for title, texts in common.parts:
+        out += [f'## {plain(title)}', *[t for t in texts if t]]
+    others = [f'**{plain(f)}**(3)' for f in found if f != name]
     return '\n\n'.join(out + ['# SEE ALSO', ', '.join(['**workshare**(1)'] + others)])
 
 
 def main():
-    language = header = pathlib.Path(sys.argv[-2] if sys.argv[-1] != '--names' else sys.argv[1]).read_text()
+    source = pathlib.Path(sys.argv[-2] if sys.argv[-1] != '--names' else sys.argv[1])
     name = sys.argv[-1]
-    known = {page_of(d): d for d in DIRECTIVES}
+    directives = {page_of(d): d for d in DIRECTIVES}
     if name == '--names':
-        print('\n'.join(functions(header) or known))
+        names = directives if source.name == 'directives.md' else ['ws-phases'] if source.name == 'report.md' else described(source, '')
+        print('\n'.join(n for n in names if n != 'ws_for_at'))
         return
-    text = of_directive(language, known[name]) if name in known else of_function(header, name)
-    section = '7' if name in known else '3'
+    if name == 'ws-phases':
+        text = of_phases(source.read_text())
+    else:
+        text = of_directive(source.read_text(), directives[name]) if name in directives else of_function(source, name)
+    section = '7' if name.startswith('ws-') else '3'
     made = subprocess.run([sys.argv[1], '-s', '-Tman', '--out-no-smarty', '--parse-no-intraemph', '-m', f'title={name}', '-m', f'section={section}'], input=text, text=True,
                           stdout=subprocess.PIPE, check=True)
     print(made.stdout.replace('\\fC', '\\fB'), end='')    # a font that not all know
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -1,24 +1,30 @@
-/* SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Pools of tasks that move between nodes.
  *
- * Tasks that move between nodes: a pool of them over the ranks of a communicator. For C99 and C++11; C++ programs have
- * more comfort in <workshare/task.hpp>. Link with libws (pkg-config: workshare; CMake: Workshare::ws), which needs our
- * MPI library or one with its binary interface. Reference with examples: docs/tasks.md. The algorithm is that of
- * "Dynamic Load Balancing Algorithm for MPI Parallel Computing" (Sun, Liang).
+ * For C99 and later, and for C++11 and later. C++17 programs have more comfort in <workshare/task.hpp>. Link with
+ * libws (pkg-config: workshare; CMake: Workshare::ws), which needs Workshare's MPI library or one with its binary
+ * interface. Examples: docs/reference/tasks.md. The default algorithm is that of "Dynamic Load Balancing Algorithm
+ * for MPI Parallel Computing" (Sun, Liang).
  *
- * Everywhere:
- *   Units       bytes. Data of a task is aligned to 8 bytes, to 16 where there are more than 40.
- *   Errors      a function that can fail returns 0, or an errno value; then ws_last_error() (ws.h) says in words what
- *               was wrong. Except for ws_pool_run it has then done nothing at all. An error of MPI itself ends the
- *               job, with a message.
- *   Without     mpirun -workshare each rank runs the tasks that it puts; they do not move, and ws_pool_run still ends.
- *   Workshare   The same with -workshare-tasks none.
- *   Collective  functions that some rank of the communicator never calls wait for ever. Under mpirun -workshare one
- *               line on stderr names such ranks of the node when a rank has waited for 9 s.
+ * @par Units
+ * Bytes. The data of a task is aligned to 8 bytes, or to 16 if it has more than 40.
  *
- * Thread safety and blocking are stated with each function.
+ * @par Errors
+ * A function that can fail returns 0, or an errno value. Then ws_last_error() (ws.h) says what was wrong. Except for
+ * ws_pool_run, it has then done nothing at all. An error of MPI itself ends the job with a message.
+ *
+ * @par Collective calls
+ * If a rank of the communicator never makes a collective call, the others wait for ever. Under mpirun -workshare, one
+ * line on stderr names such ranks of the node after a rank has waited for 9 s.
+ *
+ * @par Without Workshare
+ * Without mpirun -workshare, or with -workshare-tasks none, each rank runs the tasks that it puts. Nothing moves, and
+ * ws_pool_run still ends.
  */
-#ifndef WS_TASK_H
-#define WS_TASK_H
+#ifndef WORKSHARE_TASK_H
+#define WORKSHARE_TASK_H
 
 #include "ws.h"
 
@@ -29,123 +35,285 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
-#define WS_MUST_USE __attribute__((warn_unused_result))
-#else
-#define WS_MUST_USE
-#endif
-
+/** A pool of tasks over the ranks of a communicator. */
 typedef struct ws_pool ws_pool;
 
-/* What a running task is told. */
+/** A running task. */
 struct ws_task {
     ws_pool *pool;
-    void *data;                 /* as it was put, or as `unpack` made it; may be changed */
-    size_t bytes;
-    void *context;              /* of its kind, on this rank */
-    int kind;
-    int origin;                 /* the rank of the pool's communicator that put it */
+    void *data;                 /**< as it was put, or as `unpack` made it; the task may change it */
+    size_t bytes;               /**< size of data */
+    void *context;              /**< the context of its kind on this rank */
+    int kind;                   /**< the number of its kind */
+    int origin;                 /**< the rank of the pool's communicator that put it */
     const void *reserved[4];
 };
 
-/* Runs a task, on any rank, once. Several run at the same time, on threads of one process too. It may put tasks, hold
- * `ws for` loops and ws_for (shared with other ranks where the rank has no other task to share), and call MPI's
- * point-to-point functions; no collective ones, nor ws_pool_run. It must not leave by longjmp; a C++ exception that
- * leaves it ends the job. Returns 0, or a number that says what failed: ws_pool_run then fails on all ranks. */
+/**
+ * A task's body. It runs once, on any rank. Several run at the same time, also on threads of one process.
+ *
+ * It may put tasks, run `ws for` loops and ws_for, and call MPI's point-to-point functions. Its loops are shared with
+ * other ranks if the rank has no other task to share. It must not call collective functions or ws_pool_run. It must not
+ * leave by longjmp. A C++ exception that leaves it ends the job.
+ *
+ * @return 0, or a number that says what failed: ws_pool_run then fails on all ranks
+ */
 typedef int ws_task_body(struct ws_task *task);
 
-/* A kind of tasks. All zero but name and run is right for data that are flat and have no result. */
+/** A kind of tasks. All zero except name and run is right for flat data without a result. */
 struct ws_task_kind {
-    const char *name;           /* for messages and the report; a string constant, the same on all ranks */
-    ws_task_body *run;
-    void *context;              /* of this rank: what its tasks need beside their data */
-    size_t result;              /* most bytes of a task's result; 0: it has none */
-    /* Not NULL: results of all tasks are combined, into one that ws_pool_get_total gives; `into` has `result` bytes, 0
-     * at first. Must be associative and commutative. Called by several threads, for one `into` one at a time. */
+    const char *name;           /**< for messages and the report: a string constant, the same on all ranks */
+    ws_task_body *run;          /**< the body */
+    void *context;              /**< this rank's own data for its tasks */
+    size_t result;              /**< largest size of a task's result, in bytes; 0: no result */
+    /**
+     * If not NULL, the results of all tasks are combined into one, which ws_pool_get_total returns. `into` has
+     * `result` bytes, 0 at first. It must be associative and commutative. Several threads call it, but only one at a
+     * time for one `into`.
+     */
     void (*combine)(void *into, const void *from, void *context);
-    /* Not NULL: the data is not flat. ws_pool_put keeps the pointer, and these are called when a task moves: how many
-     * bytes it takes, write them (and no more), and make the data of them again, with the `bytes` of the task.
-     * `release`, called when a task has run or moved away, frees the data. All four or none. Any thread of the process
-     * may call them, also one whose task waits in MPI: they take no lock that a task holds while it calls MPI. */
+    /**
+     * If not NULL, the data is not flat. Then ws_pool_put keeps the pointer, and these functions are called when a
+     * task moves: `packed` returns the number of bytes it takes, `pack` writes them (and no more), and `unpack` makes
+     * the data from them and sets the task's `bytes`. `release` frees the data after a task has run or moved away.
+     * Set all four or none. Any thread of the process may call them, also one whose task waits in MPI. So they must
+     * not take a lock that a task holds while it calls MPI.
+     */
     size_t (*packed)(const void *data, size_t bytes);
     void (*pack)(const void *data, size_t bytes, void *to);
     void *(*unpack)(const void *packed, size_t packed_bytes, size_t *bytes);
     void (*release)(void *data, size_t bytes);
-    uint64_t reserved[4];       /* must be 0 */
+    uint64_t reserved[4];       /**< must be 0 */
 };
 
-/* Makes a pool over `comm`, of which it makes a duplicate.
- *   Errors      ENOMEM. EINVAL: MPI is not initialized, `pool` is NULL, or `comm` is MPI_COMM_NULL or an
- *               intercommunicator.
- *   Blocking    collective over comm.
- *   Threads     one at a time; best the one that called MPI_Init, whose core is lent while it has nothing to do. */
+/**
+ * Creates a pool over a duplicate of `comm`.
+ *
+ * @param comm       the communicator
+ * @param[out] pool  the pool
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * ENOMEM: no memory. EINVAL: MPI is not initialized, pool is NULL, or comm is MPI_COMM_NULL or an intercommunicator.
+ *
+ * @par Blocking
+ * Collective over comm.
+ *
+ * @par Threads
+ * One at a time. Best is the thread that called MPI_Init, because its core is lent while it has nothing to do.
+ *
+ * @par Source
+ * Workshare.
+ */
 int ws_pool_create(MPI_Comm comm, ws_pool **pool) WS_MUST_USE;
 
-/* Registers a kind, before the first task of it is put; in the same order on all ranks. *kind: its number, from 0 on.
- *   Errors      EINVAL: no name or run, some but not all functions for data that is not flat, combine without a result,
- *               reserved fields. ENOSPC: there are 65535 already.
- *   Blocking    none.  Threads: one at a time, and not while the pool runs. */
+/**
+ * Registers a kind of tasks, before the first task of the kind is put. All ranks register the same kinds in the same
+ * order.
+ *
+ * @param pool         the pool
+ * @param description  the kind; it is copied
+ * @param[out] kind    the kind's number, from 0 on
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * EINVAL: name or run is missing, some but not all functions for data that is not flat are set, combine is set without
+ * result, or reserved fields are not 0. ENOSPC: there are 65535 kinds already.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * One at a time, and not while the pool runs.
+ *
+ * @par Source
+ * Workshare.
+ */
 int ws_pool_register(ws_pool *pool, const struct ws_task_kind *description, int *kind) WS_MUST_USE;
 
-/* How a task is put; all zero is the default. */
+/** How a task is put. All zero is the default. */
 struct ws_task_options {
-    int priority;               /* -8 to 7: a rank begins those with a higher one first */
-    int pinned;                 /* not 0: runs on this rank */
-    int takes;                  /* not 0: `data` was allocated by malloc, and the pool frees it; it is not copied */
-    uint64_t *future;           /* not NULL: its result is kept for ws_pool_get_result, under the number stored here */
-    uint64_t reserved[4];       /* must be 0 */
+    int priority;               /**< -8 to 7: a rank begins tasks with a higher priority first */
+    int pinned;                 /**< not 0: the task runs on this rank */
+    int takes;                  /**< not 0: data was allocated by malloc, is not copied, and the pool frees it */
+    uint64_t *future;           /**< not NULL: the result is kept under the number stored here: ws_pool_get_result */
+    uint64_t reserved[4];       /**< must be 0 */
 };
 
-/* Puts a task, here: from tasks, and between runs. `data` is copied (but see `takes`, and kinds that are not flat).
- *   Errors      EINVAL: an unknown kind, a priority out of range, data NULL with bytes, a future of a kind without
- *               result, reserved fields, a pool that was freed. ENOMEM. A task that another thread than a task's puts
- *               while the pool runs may come too late for that run: the next run then runs it.
- *   Blocking    none.  Threads: any of this process.
- *   Cost        with its run about 50 ns for an empty task on its own rank. */
+/**
+ * Puts a task into the pool, on this rank. Call it from tasks and between runs.
+ *
+ * @param pool     the pool
+ * @param kind     the number of the task's kind
+ * @param data     the task's data. It is copied, except with options->takes and for kinds that are not flat
+ * @param bytes    size of data
+ * @param options  NULL: the default
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * EINVAL: an unknown kind, a priority out of range, data is NULL with bytes, a future of a kind without result,
+ * reserved fields that are not 0, or a freed pool. ENOMEM: no memory.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * Any thread of this process. If a thread that is no task puts a task while the pool runs, the task may come too late
+ * for that run. The next run then runs it.
+ *
+ * @par Cost
+ * About 50 ns for an empty task on its own rank, including its run.
+ *
+ * @par Source
+ * Workshare.
+ */
 int ws_pool_put(ws_pool *pool, int kind, const void *data, size_t bytes, const struct ws_task_options *options)
     WS_MUST_USE;
 
-/* From a running task, at most once: its result, of at most as many bytes as its kind says.
- *   Errors      EMSGSIZE: more; the task then counts as failed.  EINVAL: there is one already.
- *   Blocking    none.  Threads: the task's. */
+/**
+ * Sets the result of a running task, at most once.
+ *
+ * @param task    the running task
+ * @param result  the result
+ * @param bytes   its size, at most the result size of the kind
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * EMSGSIZE: more bytes; the task then counts as failed. EINVAL: there is a result already.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * The task's own.
+ *
+ * @par Source
+ * Workshare.
+ */
 int ws_task_set_result(struct ws_task *task, const void *result, size_t bytes) WS_MUST_USE;
 
-/* Runs tasks until none is left on any rank. What failed does not keep others from running.
- *   Errors      the same on all ranks. EINVAL: the pool was freed, or it is called from a task: nothing has run. Or
- *               kinds differ between ranks: only ranks without a new kind have run tasks, of kinds that all have; the
- *               others are still there. ECANCELED: a task has failed: ws_last_error() says where, of what kind and with
- *               what number.
- *   Blocking    collective over the pool's communicator. A rank with nothing to do waits in MPI: it lends its core.
- *   Threads     one at a time for a pool, and for all pools of a process. */
+/**
+ * Runs tasks until none is left on any rank. A failed task does not keep others from running.
+ *
+ * @param pool  the pool
+ * @return 0, or an errno value, the same on all ranks
+ *
+ * @par Errors
+ * EINVAL: the pool was freed, or the call is in a task; nothing has run. EINVAL also if the kinds differ between ranks:
+ * then only tasks have run whose kinds all ranks have, and the others are still there. ECANCELED: a task has failed;
+ * ws_last_error() says where, of what kind, and with what number.
+ *
+ * @par Blocking
+ * Collective over the pool's communicator. A rank with nothing to do waits in MPI and lends its core.
+ *
+ * @par Threads
+ * One at a time for all pools of a process.
+ *
+ * @par Source
+ * "Dynamic Load Balancing Algorithm for MPI Parallel Computing".
+ */
 int ws_pool_run(ws_pool *pool) WS_MUST_USE;
 
-/* The combined results of a kind's tasks in the last run; the same on all ranks. `bytes`: the kind's `result`.
- *   Errors      EINVAL: the kind combines nothing, other bytes.
- *   Blocking    none.  Threads: any, not while the pool runs. */
+/**
+ * Returns the combined results of a kind's tasks in the last run, the same on all ranks.
+ *
+ * @param pool         the pool
+ * @param kind         the number of the kind
+ * @param[out] result  the combined result
+ * @param bytes        the kind's result size
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * EINVAL: the kind combines nothing, or bytes differs from its result size.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * Any, but not while the pool runs.
+ *
+ * @par Source
+ * Workshare.
+ */
 int ws_pool_get_total(ws_pool *pool, int kind, void *result, size_t bytes) WS_MUST_USE;
 
-/* The result of a task that this rank put with a future; then the future is gone. *bytes: as many as the task gave.
- *   Errors      EINVAL: no such future, one of another pool, or its task has not run. EMSGSIZE: `capacity` is too
- *               small, and the future stays. ECANCELED: the task failed.
- *   Blocking    none.  Threads: any. */
+/**
+ * Returns the result of a task that this rank put with a future. The future is then gone.
+ *
+ * @param pool         the pool
+ * @param future       the number that ws_pool_put stored
+ * @param[out] result  the result
+ * @param capacity     size of the memory at result
+ * @param[out] bytes   size of the result
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * EINVAL: no such future, a future of another pool, or its task has not run. EMSGSIZE: capacity is too small; the
+ * future stays. ECANCELED: the task failed.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * Any.
+ *
+ * @par Source
+ * Workshare.
+ */
 int ws_pool_get_result(ws_pool *pool, uint64_t future, void *result, size_t capacity, size_t *bytes) WS_MUST_USE;
 
-/* What this rank has done since the pool was made. */
+/** Counts of this rank since the pool was created. */
 struct ws_pool_counts {
-    uint64_t put, run;          /* tasks */
-    uint64_t moved_out, moved_in;
-    uint64_t bytes_out, bytes_in; /* of data that moved */
-    uint64_t letters;           /* sent, of any sort */
-    /* Tasks that were asked for and stayed: their run time did not make up for the way, the receiver had no room, they
-     * had moved twice, or nothing was there. */
+    uint64_t put, run;            /**< tasks put here, and run here */
+    uint64_t moved_out, moved_in; /**< tasks that moved away, and that arrived */
+    uint64_t bytes_out, bytes_in; /**< bytes of data that moved */
+    uint64_t letters;             /**< messages sent, of any kind */
+    /**
+     * Tasks that were requested and stayed: their run time did not make up for the transfer, the receiver had no room,
+     * they had moved twice, or there was none.
+     */
     uint64_t kept_worth, kept_room, kept_moved, kept_none;
 };
-/* Errors: EINVAL: a pool that was freed, or `counts` is NULL.  Blocking: none.  Threads: any. */
+
+/**
+ * Returns the counts of this rank.
+ *
+ * @param pool         the pool
+ * @param[out] counts  the counts
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * EINVAL: the pool was freed, or counts is NULL.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * Any.
+ *
+ * @par Source
+ * Workshare.
+ */
 int ws_pool_get_counts(ws_pool *pool, struct ws_pool_counts *counts) WS_MUST_USE;
 
-/* Frees a pool, with tasks that were never run; *pool becomes NULL. Before MPI_Finalize.
- *   Errors      EINVAL: it was freed, or runs, or MPI is finalized.
- *   Blocking    collective over the pool's communicator. */
+/**
+ * Frees a pool and the tasks that were never run. Call it before MPI_Finalize.
+ *
+ * @param[in,out] pool  the pool; becomes NULL
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * EINVAL: it was freed already, or it runs, or MPI is finalized.
+ *
+ * @par Blocking
+ * Collective over the pool's communicator.
+ *
+ * @par Threads
+ * One at a time, and not while the pool runs.
+ *
+ * @par Source
+ * Workshare.
+ */
 int ws_pool_free(ws_pool **pool) WS_MUST_USE;
 
 /* Former names, which go with the next release. */
@@ -163,8 +331,8 @@ int ws_pool_free(ws_pool **pool) WS_MUST_USE;
 #define ws_tasks_free ws_pool_free
 #endif
 
-/* Tasks may call MPI, and messages are looked at while they run: under mpirun -workshare MPI_Init gives
- * MPI_THREAD_MULTIPLE. */
+/* Tasks may call MPI, and messages are handled while they run. So MPI_Init gives MPI_THREAD_MULTIPLE under mpirun
+ * -workshare. */
 #ifndef WS_IN_LIBWS
 __attribute__((constructor)) static void ws_pool_prepare(void)
 {

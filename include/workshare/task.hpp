@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
-// Tasks that move between nodes, for C++: ws::task_pool, kinds of tasks made of callables, futures. Header-only over
-// workshare/task.h; C++17 and later. Reference with examples: docs/tasks.md. The algorithm is that of "Dynamic Load
-// Balancing Algorithm for MPI Parallel Computing" (Sun, Liang).
-//
-//     ws::task_pool pool(MPI_COMM_WORLD);
-//     auto square = pool.kind("square", [](long n) { return n * n; });   // the same kinds in the same order everywhere
-//     ws::task_future<long> nine = pool.submit(square, 3L);
-//     pool.run();                                                         // collective
-//     nine.get();
-//
-// Everywhere:
-//   Arguments   and results are trivially copyable, and hold no pointers; with <workshare/task_cereal.hpp> also
-//               whatever cereal can serialize. What a callable has captured is the rank's own and does not travel.
-//   Errors      std::invalid_argument for a wrong call, with ws_last_error()'s words. What a task throws is carried to
-//               run(), which throws ws::task_error on all ranks after all tasks have run; and to its future.
-//   Threads, blocking: as of the functions of task.h.
-#ifndef WS_TASK_HPP
-#define WS_TASK_HPP
+/// @file
+/// Pools of tasks for C++: ws::task_pool, kinds of tasks made of callables, futures. Header-only over
+/// workshare/task.h, for C++17 and later. Examples: docs/reference/tasks.md.
+///
+/// @code
+/// ws::task_pool pool(MPI_COMM_WORLD);
+/// auto square = pool.kind("square", [](long n) { return n * n; });   // the same kinds in the same order on all ranks
+/// ws::task_future<long> nine = pool.submit(square, 3L);
+/// pool.run();                                                        // collective
+/// nine.get();
+/// @endcode
+///
+/// @par Arguments and results
+/// They must be trivially copyable and contain no pointers. With <workshare/task_cereal.hpp>, anything that cereal
+/// can serialize works, too. What a callable captured belongs to the rank on which it runs, and does not travel.
+///
+/// @par Errors
+/// A wrong call throws std::invalid_argument with the words of ws_last_error(). If a task throws, all other tasks
+/// run, and then run() throws ws::task_error on all ranks, and so does the task's future.
+///
+/// @par Blocking and threads
+/// As for the functions of task.h.
+#ifndef WORKSHARE_TASK_HPP
+#define WORKSHARE_TASK_HPP
 
 #include "task.h"
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// For ws::task_pool: arguments and results that are not trivially copyable, by cereal
-// (https://uscilab.github.io/cereal, Debian: libcereal-dev). For std::vector and the like include
-// <cereal/types/vector.hpp> and so on; own types have serialize().
-#ifndef WS_TASK_CEREAL_HPP
-#define WS_TASK_CEREAL_HPP
+/// @file
+/// For ws::task_pool: arguments and results that are not trivially copyable, with cereal
+/// (https://uscilab.github.io/cereal, Debian: libcereal-dev). For std::vector include <cereal/types/vector.hpp>, and
+/// so on. Your own types need serialize().
+#ifndef WORKSHARE_TASK_CEREAL_HPP
+#define WORKSHARE_TASK_CEREAL_HPP
 
 #include "task.hpp"
 

@@ -1,20 +1,24 @@
-/* SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Loops that waiting MPI ranks of a node help to run, for compilers without Workshare's plugin and for libraries.
  *
- * Loops that the waiting MPI ranks of a node help to run, for compilers without Workshare's plugin and for libraries.
- * For C99 and C++11; C++ programs have more comfort in <workshare/ws.hpp>. Link with libws (pkg-config: workshare;
- * CMake: Workshare::ws). Reference with examples: docs/api.md. The model is that of the paper "MPI Workshare".
+ * For C99 and later, and for C++11 and later. C++17 programs have more comfort in <workshare/ws.hpp>. Link with libws
+ * (pkg-config: workshare; CMake: Workshare::ws). Examples: docs/reference/api.md.
  *
- * Everywhere:
- *   Units       iterations, as int64_t; ranges are half open, [begin, end).
- *   Errors      a function that can fail returns 0, or an errno value after it has done nothing at all; then
- *               ws_last_error() says in words which argument was wrong. What only costs speed is no error.
- *   Without     mpirun -workshare, before MPI_Init, after MPI_Finalize, under another MPI or without one, a loop is run
- *   Workshare   by its caller, in order.
+ * @par Units
+ * Iterations, as int64_t. Ranges are half open: [begin, end).
  *
- * Thread safety and blocking are stated with each function.
+ * @par Errors
+ * A function that can fail returns 0, or an errno value if it has done nothing at all. Then ws_last_error() says which
+ * argument was wrong. Whatever only costs speed is no error.
+ *
+ * @par Without Workshare
+ * Without mpirun -workshare, before MPI_Init, after MPI_Finalize, with another MPI library, and without MPI, the caller
+ * runs the whole loop, in order.
  */
-#ifndef WS_H
-#define WS_H
+#ifndef WORKSHARE_WS_H
+#define WORKSHARE_WS_H
 
 #include "abi.h"
 
@@ -22,89 +26,174 @@
 #error "Workshare needs a 64-bit target"
 #endif
 
+#if defined(__GNUC__)
+#define WS_MUST_USE __attribute__((warn_unused_result))
+#else
+#define WS_MUST_USE
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Runs the iterations lo, lo + 1, ... hi - 1 of a loop; `context` is what ws_for was given. Called several times, by
- * the caller of ws_for and by guests, threads of the same process on lent cores, at the same time: what it writes to
- * shared data must not depend on the order of iterations. It may call ws_for, which then runs plain. It must not leave
- * by longjmp; a C++ exception that leaves it ends the job, with a message.
- * From: MPI Workshare. */
+/**
+ * A loop body: runs the iterations lo, lo + 1, ... hi - 1.
+ *
+ * ws_for calls it several times: on the caller's thread and on helper threads of the same process on lent cores, at the
+ * same time. So results must not depend on the order in which iterations write to shared data.
+ *
+ * It may call ws_for, which then runs plain. It must not leave by longjmp. A C++ exception that leaves it ends the job
+ * with a message.
+ *
+ * @param lo       first iteration of the chunk
+ * @param hi       one past the last iteration of the chunk
+ * @param context  the pointer that ws_for was given
+ *
+ * @par Source
+ * MPI Workshare.
+ */
 typedef void ws_body(int64_t lo, int64_t hi, void *context);
 
-/* How a loop is run. All zero, as by `struct ws_options options = { 0 };`, is the default: chunks sized by time.
- * schedule and chunk are for the calling rank, steal_schedule and steal_chunk for thieves, which do as the caller where
- * nothing is said for them. The kinds WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME mean what the clauses of
- * `#pragma ws for` mean: how many iterations are taken at a time, never who runs one. WS_AUTO and WS_RUNTIME take no
- * chunk.
- * From: MPI Workshare (schedule and steal schedule). */
+/**
+ * How a loop is run. All zero, as by `struct ws_options options = { 0 };`, is the default: chunks are sized by time.
+ *
+ * The kinds WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED and WS_RUNTIME mean the same as in the clauses of `#pragma ws
+ * for`. They set how many iterations a thread takes at a time, never which thread runs one. WS_AUTO and WS_RUNTIME
+ * take no chunk size.
+ *
+ * @par Source
+ * MPI Workshare (schedule and steal schedule).
+ */
 struct ws_options {
-    const char *name;                   /* what the loop is called; NULL: "file:line:function". A string constant */
-    enum ws_schedule schedule;
-    enum ws_schedule steal_schedule;
-    int64_t chunk;                      /* iterations; 0 = not given */
-    int64_t steal_chunk;                /* iterations; 0 = not given */
-    uint64_t reserved[4];               /* must be 0 */
+    const char *name;                /**< the loop's name, a string constant; NULL: "file:line:function" */
+    enum ws_schedule schedule;       /**< for the calling rank */
+    enum ws_schedule steal_schedule; /**< for helpers; if this and steal_chunk are 0, as for the calling rank */
+    int64_t chunk;                   /**< iterations per chunk of the calling rank; 0: not given */
+    int64_t steal_chunk;             /**< iterations per chunk of a helper; 0: not given */
+    uint64_t reserved[4];            /**< must be 0 */
 };
 
-/* Runs body(lo, hi, context) over pieces of [begin, end) that together are all of it, each iteration once; nothing if
- * begin >= end. Calls from C and C++ go through the macro below, which tells where the loop is; others, as
- * (ws_for)(...), are named by the body's symbol, or by file and offset where that is not visible.
- *   Errors      EINVAL: body is NULL; options has an unknown schedule, a negative chunk, a chunk for a schedule that
- *               takes none, reserved fields that are not 0.
- *   Blocking    returns when the whole range has run: the caller works itself, and at the end waits for guests in their
- *               last chunk. Never waits for other ranks.
- *   Threads     from any thread. Loops of the thread that called MPI_Init are shared, and with MPI_THREAD_MULTIPLE
- *               those of up to 8 threads at once; others run plain.
- *   Cost        with no thief tens of nanoseconds and the calls of body.
- * What the runtime learns of a loop's cost it keeps for each call and its options.
- * From: MPI Workshare. */
-int ws_for(int64_t begin, int64_t end, ws_body *body, void *context, const struct ws_options *options)
-#ifdef __GNUC__
-    __attribute__((warn_unused_result))
-#endif
-    ;
+/**
+ * Runs a loop over [begin, end): calls body(lo, hi, context) for pieces that together are the range, each iteration
+ * once.
+ *
+ * It does nothing if begin >= end. ws_for is also a macro that passes the place of the call, which names the loop. A
+ * call of the function itself, `(ws_for)(...)`, is named by the body's symbol, or by the file and offset of the body.
+ *
+ * The runtime learns the cost of a loop for each place and each set of options.
+ *
+ * @param begin    first iteration
+ * @param end      one past the last iteration
+ * @param body     the loop body
+ * @param context  passed to body; may be NULL
+ * @param options  how to run the loop; NULL: the default
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * EINVAL: body is NULL; options has an unknown schedule, a negative chunk, a chunk for a schedule that takes none, or
+ * reserved fields that are not 0.
+ *
+ * @par Blocking
+ * It returns when the whole range has run. The caller works itself, and at the end waits for helpers in their last
+ * chunk. It never waits for other ranks.
+ *
+ * @par Threads
+ * Any thread may call it. Loops of the thread that called MPI_Init are shared. With MPI_THREAD_MULTIPLE, loops of up
+ * to 8 threads per rank are shared at the same time; others run plain.
+ *
+ * @par Cost
+ * If nobody helps: tens of nanoseconds, and the calls of body.
+ *
+ * @par Source
+ * MPI Workshare.
+ */
+int ws_for(int64_t begin, int64_t end, ws_body *body, void *context, const struct ws_options *options) WS_MUST_USE;
+
+/** What the macro ws_for calls. */
 int ws_for_at(const char *file, int line, const char *function, int64_t begin, int64_t end, ws_body *body,
-              void *context, const struct ws_options *options)
-#ifdef __GNUC__
-    __attribute__((warn_unused_result))
-#endif
-    ;
+              void *context, const struct ws_options *options) WS_MUST_USE;
 #define ws_for(...) ws_for_at(__FILE__, __LINE__, __func__, __VA_ARGS__)
 
-/* Defines a lock for critical sections, at file scope:
+/**
+ * Defines a lock for critical sections, at file scope.
  *
- *     WS_CRITICAL(totals, "totals");
+ * @code
+ * WS_CRITICAL(totals, "totals");
  *
- *     ws_critical_start(&totals);
- *     sum += part;
- *     ws_critical_end(&totals);
+ * ws_critical_start(&totals);
+ * sum += part;
+ * ws_critical_end(&totals);
+ * @endcode
  *
- * The name is a string constant. All locks of one name in the job's ranks on the node are one lock, and so is that of
- * `#pragma ws critical (totals)`: one thread of all these ranks at a time is between start and end. Holds in loops and
- * outside, with and without -workshare; the code must have been loaded when MPI_Init is called.
- *   Errors      none is returned: a holder that dies, a second start by the same thread, a 257th name end the job with
- *               a message.
- *   Blocking    start waits until the lock is free, first spinning, then asleep. end does not block.
- *   Threads     from any; end from the thread that called start.
- * From: MPI Workshare (critical). */
+ * All locks of one name in the job's ranks on the node are one lock, and so is `#pragma ws critical (totals)`. At any
+ * time, at most one thread of all these ranks is between ws_critical_start and ws_critical_end. It works in loops and
+ * outside of loops, with and without -workshare.
+ *
+ * The code that contains it must be loaded before MPI_Init is called.
+ *
+ * @param variable  the variable to define, of type struct ws_critical
+ * @param name      the lock's name, a string constant
+ *
+ * @par Errors
+ * None is returned. The job ends with a message if a holder dies, if a thread enters a lock that it holds, and for a
+ * 257th name.
+ *
+ * @par Blocking
+ * ws_critical_start waits until the lock is free: it spins, then sleeps. ws_critical_end does not block.
+ *
+ * @par Threads
+ * Any thread may call ws_critical_start. The same thread must call ws_critical_end.
+ *
+ * @par Source
+ * MPI Workshare (critical).
+ */
 #define WS_CRITICAL(variable, name) \
     __attribute__((constructor)) static void variable##_prepare(void) { ws_uses(WS_USES_CRITICAL); } \
     static struct ws_critical variable = { name, 0 }
 
-/* To be called before MPI_Init by programs whose bodies call MPI, as the plugin does by itself: under mpirun -workshare
- * MPI_Init then gives MPI_THREAD_MULTIPLE, for guests make those calls from threads. Costs nothing otherwise. What a
- * body may call: docs/language.md. Cannot fail, does not block, from any thread.
- * From: MPI Workshare. */
+/**
+ * Announces that loop bodies call MPI. Call it before MPI_Init.
+ *
+ * Under mpirun -workshare, MPI_Init then gives MPI_THREAD_MULTIPLE, because helper threads make those calls. The
+ * compiler plugin does this by itself. docs/reference/directives.md lists the calls that a body may make.
+ *
+ * @par Errors
+ * None.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * Any thread may call it.
+ *
+ * @par Cost
+ * None without -workshare.
+ *
+ * @par Source
+ * MPI Workshare.
+ */
 static inline void ws_bodies_call_mpi(void)
 {
     ws_uses(WS_USES_MPI_IN_LOOPS);
 }
 
-/* The message of the calling thread's last failed call of this interface, "" if none failed. One line without newline;
- * valid until the thread's next failure. Does not block, cannot fail, from any thread.
- * From: Workshare itself. */
+/**
+ * Returns the message of the calling thread's last failed call of this interface.
+ *
+ * @return one line without a newline, valid until the thread's next failure; "" if no call failed
+ *
+ * @par Errors
+ * None.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * Any thread may call it. Each thread has its own message.
+ *
+ * @par Source
+ * Workshare.
+ */
 const char *ws_last_error(void);
 
 #ifdef __cplusplus

@@ -1,28 +1,40 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops over lambdas that the waiting MPI ranks of a node help to run: ws::for_each, ws::for_chunks,
-// ws::transform_reduce. Header-only over libws's C interface; C++17 and later, GCC and clang, no plugin. Reference with
-// examples: docs/api.md. The model is that of the paper "MPI Workshare".
-//
-// Everywhere:
-//   Ranges      [first, last) of any integer type up to 64 bits, a pair of random-access iterators, or a range that has
-//               such.
-//   Bodies      are called as const, by the caller and by guests (threads of the same process on lent cores) at the
-//               same time: what they write to shared data must not depend on the order of iterations. A small,
-//               trivially copyable body (a lambda that captures scalars, pointers, references) is copied for each
-//               participant, so that the compiler may keep what it captured in registers.
-//   Errors      a bad argument throws std::invalid_argument, which names the argument and the call, before anything
-//               ran; with -fno-exceptions the message goes to stderr and the program aborts. An exception that leaves a
-//               body cannot be handed on: the job ends by std::terminate, with a message that names the loop and the
-//               exception.
-//   Blocking    a call returns when the whole range has run: the caller works itself, and at the end waits for guests
-//               in their last chunk. Never waits for other ranks.
-//   Threads     from any thread. Loops of the thread that called MPI_Init are shared, and with MPI_THREAD_MULTIPLE
-//               those of up to 8 threads at once; others, loops inside a loop, and all loops without mpirun -workshare
-//               are run by the caller, in order.
-//   Cost        with no thief tens of nanoseconds a call; the loop over a chunk is compiled like a plain one.
-#ifndef WS_HPP
-#define WS_HPP
+/// @file
+/// Loops over lambdas that waiting MPI ranks of a node help to run: ws::for_each, ws::for_chunks,
+/// ws::transform_reduce.
+///
+/// Header-only over libws's C interface, for C++17 and later, GCC and clang, without a plugin. Examples:
+/// docs/reference/api.md. From the paper "Enhancing Load-Balancing of MPI Applications with Workshare".
+///
+/// @par Ranges
+/// [first, last) of any integer type up to 64 bits, a pair of random-access iterators, or a range that has such
+/// iterators.
+///
+/// @par Bodies
+/// They are called as const, by the caller and by helper threads of the same process on lent cores, at the same time.
+/// So results must not depend on the order in which iterations write to shared data. A small, trivially copyable body
+/// (a lambda that captures scalars, pointers or references) is copied for each participant, so that the compiler may
+/// keep what it captured in registers.
+///
+/// @par Errors
+/// A bad argument throws std::invalid_argument before anything has run; it names the argument and the call. With
+/// -fno-exceptions, the message goes to stderr and the program aborts. An exception that leaves a body ends the job
+/// by std::terminate, with a message that names the loop and the exception.
+///
+/// @par Blocking
+/// A call returns when the whole range has run. The caller works itself, and at the end waits for helpers in their
+/// last chunk. It never waits for other ranks.
+///
+/// @par Threads
+/// Any thread may call them. Loops of the thread that called MPI_Init are shared. With MPI_THREAD_MULTIPLE, loops of
+/// up to 8 threads per rank are shared at the same time. The caller runs all other loops in order: loops inside a
+/// loop, and all loops without mpirun -workshare.
+///
+/// @par Cost
+/// If nobody helps: tens of nanoseconds per call. The loop over a chunk is compiled like a plain one.
+#ifndef WORKSHARE_WS_HPP
+#define WORKSHARE_WS_HPP
 
 #if __cplusplus < 201703L
 #error "<workshare/ws.hpp> needs C++17 or later; <workshare/ws.h> does not"
@@ -62,18 +74,26 @@ extern "C" void ws_bad_argument(const char* file, unsigned line, const char* fun
 
 namespace ws {
 
-// How a loop is run; what is left out is chosen by the runtime. ws::options("smooth").schedule(WS_DYNAMIC, 8) The kinds
-// WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME and the chunk sizes, in iterations, mean what the clauses of
-// `#pragma ws for` mean; a chunk size below 1, or one for WS_AUTO or WS_RUNTIME, is an error at the call that gets it.
-// From: MPI Workshare (schedule and steal schedule).
+/// How a loop is run. The runtime chooses what is left out.
+///
+/// @code
+/// ws::options("smooth").schedule(WS_DYNAMIC, 8)
+/// @endcode
+///
+/// The kinds WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED and WS_RUNTIME, and the chunk sizes in iterations, mean the
+/// same as in the clauses of `#pragma ws for`. A chunk size below 1, or one for WS_AUTO or WS_RUNTIME, is an error of
+/// the call that gets it.
+///
+/// @par Source
+/// MPI Workshare (schedule and steal schedule).
 class options {
 public:
     constexpr options() = default;
 
-    // What the loop is called in the verdict, the report and messages: a string constant. Else "file:line:function".
+    /// Sets the loop's name, a string constant. The default is "file:line:function".
     constexpr options(const char* name) { given_.name = name; }
 
-    // How many iterations the calling rank takes at a time.
+    /// Sets how many iterations the calling rank takes at a time.
     constexpr options& schedule(ws_schedule kind)
     {
         given_.schedule = kind;
@@ -86,7 +106,7 @@ public:
         return schedule(kind);
     }
 
-    // How many iterations a thief takes at a time; as the calling rank if not given.
+    /// Sets how many iterations a helper takes at a time. The default is as for the calling rank.
     constexpr options& steal_schedule(ws_schedule kind)
     {
         given_.steal_schedule = kind;
@@ -418,10 +438,23 @@ using if_range = std::enable_if_t<is_range<R>>;
 
 } // namespace detail
 
-// ---- for_each: body(i) for each index, or body(element) for each element of a range
-//
-// Errors, blocking, threads, cost: see the head. From: MPI Workshare.
-
+/// Calls body(i) for each index, or body(element) for each element of a range.
+///
+/// @code
+/// void ws::for_each(first, last, body, options = {});
+/// void ws::for_each(range, body, options = {});
+/// @endcode
+///
+/// @param first    an integer, or a random-access iterator
+/// @param last     one past the last index, or the end of the iterators
+/// @param body     callable as const with an index, or with an element
+/// @param o        how to run the loop; see ws::options
+///
+/// @par Errors
+/// See the head of ws.hpp.
+///
+/// @par Source
+/// MPI Workshare.
 template <class I, class J, class F, class = detail::if_indices<I, J>>
 void for_each(I first, J last, const F& body, const options& o = {}, location at = location::here())
 {
@@ -445,11 +478,26 @@ void for_each(R&& range, const F& body, const options& o = {}, location at = loc
     ws::for_each(std::begin(range), std::end(range), body, o, at);
 }
 
-// ---- for_chunks: body(lo, hi) for pieces of the range that together are all of it; none is empty
-//
-// Units: lo and hi are of the range's own kind, indices or iterators; [lo, hi). How long a piece is, is up to the
-// schedule; without Workshare there is one. Errors, blocking, threads, cost: see the head. From: MPI Workshare.
-
+/// Calls body(lo, hi) for pieces of the range that together are all of it. None is empty.
+///
+/// lo and hi are of the range's own kind, indices or iterators; the piece is [lo, hi). The schedule sets its length;
+/// without Workshare, there is one piece.
+///
+/// @code
+/// void ws::for_chunks(first, last, body, options = {});
+/// void ws::for_chunks(range, body, options = {});
+/// @endcode
+///
+/// @param first    an integer, or a random-access iterator
+/// @param last     one past the last index, or the end of the iterators
+/// @param body     callable as const with two indices, or with two iterators
+/// @param o        how to run the loop; see ws::options
+///
+/// @par Errors
+/// See the head of ws.hpp.
+///
+/// @par Source
+/// MPI Workshare.
 template <class I, class J, class F, class = detail::if_indices<I, J>>
 void for_chunks(I first, J last, const F& body, const options& o = {}, location at = location::here())
 {
@@ -468,13 +516,30 @@ void for_chunks(R&& range, const F& body, const options& o = {}, location at = l
     ws::for_chunks(std::begin(range), std::end(range), body, o, at);
 }
 
-// ---- transform_reduce: init, combined by reduce(a, b) with transform(i) of every index or element
-//
-// reduce must be associative and commutative, as for std::transform_reduce, and takes and gives T, the type of init; it
-// and transform are called at the same time by several threads. An empty range gives init. The order in which values
-// are combined changes from run to run while others help: floating point sums may differ in their last bits. Errors,
-// blocking, threads, cost: see the head. From: MPI Workshare.
-
+/// Returns init, combined by reduce(a, b) with transform(i) of every index or element.
+///
+/// An empty range gives init. While others help, the order of combination changes from run to run, so floating-point
+/// sums may differ in their last bits.
+///
+/// @code
+/// T ws::transform_reduce(first, last, init, reduce, transform, options = {});
+/// T ws::transform_reduce(range, init, reduce, transform, options = {});
+/// @endcode
+///
+/// @param first      an integer, or a random-access iterator
+/// @param last       one past the last index, or the end of the iterators
+/// @param init       the initial value; its type is that of the result
+/// @param reduce     associative and commutative, as for std::transform_reduce; takes and returns values of the
+///                   result's type
+/// @param transform  callable as const with an index, or with an element; several threads call it and reduce at the
+///                   same time
+/// @param o          how to run the loop; see ws::options
+///
+/// @par Errors
+/// See the head of ws.hpp.
+///
+/// @par Source
+/// MPI Workshare.
 template <class I, class J, class T, class Reduce, class Transform, class = detail::if_indices<I, J>>
 T transform_reduce(I first, J last, T init, const Reduce& reduce, const Transform& transform, const options& o = {},
                    location at = location::here())
@@ -497,12 +562,17 @@ T transform_reduce(R&& range, T init, const Reduce& reduce, const Transform& tra
     return ws::transform_reduce(std::begin(range), std::end(range), std::move(init), reduce, transform, o, at);
 }
 
-// ---- critical: a lock for critical sections, to be used with std::lock_guard
-//
-// At namespace scope, so that it exists before MPI_Init: ws::critical totals("totals"); One lock with every other of
-// that name, a string constant, in the job's ranks on the node, `#pragma ws critical (totals)` included. Errors,
-// blocking, threads: see WS_CRITICAL in ws.h. From: MPI Workshare (critical).
-
+/// A lock for critical sections, to be used with std::lock_guard.
+///
+/// @code
+/// ws::critical totals("totals");      // at namespace scope, so that it exists before MPI_Init
+/// @endcode
+///
+/// All locks of one name, a string constant, in the job's ranks on the node are one lock, and so is
+/// `#pragma ws critical (totals)`. Errors, blocking and threads are those of WS_CRITICAL in ws.h.
+///
+/// @par Source
+/// MPI Workshare (critical).
 class critical {
 public:
     explicit critical(const char* name) : lock_{name, nullptr} { ws_uses(WS_USES_CRITICAL); }

@@ -1,37 +1,52 @@
-/* SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Data that follows speed, for SPMD programs whose rows are divided among processes in contiguous ranges.
  *
- * Data follow speed: an SPMD program whose rows are divided among processes in contiguous ranges registers its arrays
- * and says where an iteration begins and ends; under mpirun -workshare rows move from slow processes to fast ones,
- * across nodes too. For C99 and C++11. With an example: docs/flex.md. From the paper "FLEX-MPI: an MPI extension for
+ * A program registers its arrays and marks its iterations. Under mpirun -workshare, rows then move from slow
+ * processes to fast ones, also between nodes. For C99 and later, and for C++11 and later; C++17 programs have more
+ * comfort in <workshare/xmpi.hpp>. Examples: docs/reference/xmpi.md. From the paper "FLEX-MPI: an MPI extension for
  * supporting dynamic load balancing on heterogeneous non-dedicated systems" (Martin, Marinescu, Singh, Carretero).
  *
- * Everywhere:
- *   Rows        0 to rows - 1 of the whole, numbered alike in all structures of a partition: elements of a vector, rows
- *               or columns of a matrix. The process of rank r in comm has `count` of them from `displ` on, the one of
- *               rank r + 1 the next. A process may have none.
- *   Arrays      hold the calling process's rows alone. They are handed over by the address of the pointer to them, as a
- *               move changes their size: memory of malloc() and its like, or of XMPI_Alloc(), which is given back with
- *               free() or XMPI_Free(); or of any kind with XMPI_Set_resize(). After a move the pointer may be another.
- *   Blocking    what is called collective is so over the communicator of the partition, and returns when the caller's
- *               part is done; a rank that waits in it helps others, as in any call of MPI. If a process never makes
- *               such a call, the others wait for ever; under mpirun -workshare one line on stderr names such processes
- *               of the node when a rank has waited for 9 s. The rest is local.
- *   Errors      as with MPI's own functions: MPI_SUCCESS or an error code, after the communicator's error handler was
- *               called with it, and the message names the argument. MPI_ERR_ARG: a pointer is NULL, or what is said of
- *               the function. MPI_ERR_COUNT: a number is negative, or the bytes of all rows are more than fit in
- *               MPI_Aint. MPI_ERR_TYPE: a datatype is not committed. Without a valid partition the handler of
- *               MPI_COMM_SELF is called. What fails in the middle of a move ends the job: data are never half moved in
- *               a job that goes on.
- *   Threads     one thread at a time for each partition.
- *   Without     mpirun -workshare all works, and nothing moves or is measured.
+ * @par Rows
+ * 0 to rows - 1 of the whole, with the same numbers in all structures of a partition: elements of a vector, rows or
+ * columns of a matrix. The process of rank r in comm has `count` rows from `displ` on, and the process of rank r + 1
+ * has the next ones. A process may have none.
  *
- * Keys of info (MPI_INFO_NULL: all have their default), of the process with rank 0 in comm:
- *   ws_flex_domain      "all" (default): each process has rows by its own speed. "node": nodes have rows by their
- *                       speed, and the processes of a node equal shares of them; for programs whose loops are shared
- *                       within the node anyway.
- *   ws_flex_iterations  how many iterations the program has. Unknown, it is thought to have as many still as were done.
- *   ws_flex_interval, ws_flex_k, ws_flex_th1, ws_flex_th2
- *                       as the options -workshare-rows-interval and so on, which they replace for this partition.
+ * @par Arrays
+ * They hold the calling process's rows only. Functions take the address of the pointer to an array, because a move
+ * changes its size. The memory comes from malloc() or similar, or from XMPI_Alloc(), and is given back by free() or
+ * XMPI_Free(). With XMPI_Set_resize() it may be of any kind. After a move, the pointer may be another one.
+ *
+ * @par Blocking
+ * Collective calls are collective over the partition's communicator. They return when the caller's part is done. A
+ * rank that waits in one helps others, as in any call of MPI. If a process never makes such a call, the others wait
+ * for ever. Under mpirun -workshare, one line on stderr names such processes of the node after a rank has waited for
+ * 9 s. All other calls are local.
+ *
+ * @par Errors
+ * MPI_SUCCESS or an error code, after the communicator's error handler was called with it. The message names the
+ * argument. MPI_ERR_ARG: a pointer is NULL, or what the function says. MPI_ERR_COUNT: a number is negative, or the
+ * bytes of all rows exceed MPI_Aint. MPI_ERR_TYPE: a datatype is not committed. Without a valid partition, the
+ * handler of MPI_COMM_SELF is called. A failure in the middle of a move ends the job, so data is never half moved.
+ *
+ * @par Threads
+ * One thread at a time per partition.
+ *
+ * @par Without Workshare
+ * Without mpirun -workshare, everything works, and nothing moves or is measured.
+ *
+ * @par ws_flex_domain
+ * Key of info, from the process with rank 0. "all" (default): each process has rows by its own speed. "node": nodes
+ * have rows by their speed, and the processes of a node equal shares of them. "node" is for programs that share their
+ * loops within the node.
+ *
+ * @par ws_flex_iterations
+ * Key of info: the number of iterations of the program. By default, as many are assumed to follow as were done.
+ *
+ * @par ws_flex_interval, ws_flex_k, ws_flex_th1, ws_flex_th2
+ * Keys of info that replace -workshare-rows-interval, -workshare-rows-patience, -workshare-rows-cpu-loss and
+ * -workshare-rows-imbalance for this partition.
  */
 #ifndef WORKSHARE_XMPI_H
 #define WORKSHARE_XMPI_H
@@ -42,96 +57,297 @@
 extern "C" {
 #endif
 
-/* A decomposition: who has which rows, and what is registered of them. */
+/** A decomposition: which process has which rows, and the structures that are registered. */
 typedef int XMPI_Partition;
 #define XMPI_PARTITION_NULL 0
 
-/* How a matrix lies in memory: a row after the other (also a vector, of width 1), or the local part of a matrix of
- * `width` rows of which each process has some columns: width times `count` elements, an element of a row after the
- * other. In Fortran, where columns lie one after the other, it is XMPI_ROWS that divides by columns. */
+/**
+ * The layout of a matrix in memory. XMPI_ROWS: one row after the other; also a vector, with width 1. XMPI_COLUMNS:
+ * the local part of a matrix of `width` rows of which each process has some columns: width times `count` elements,
+ * the elements of a row side by side. In Fortran, where the elements of a column lie side by side, XMPI_ROWS divides
+ * by columns.
+ */
 #define XMPI_ROWS 0
 #define XMPI_COLUMNS 1
 
-/* For XMPI_Set_resize: makes the array whose pointer lies at `address` so many bytes long, keeps its content as far as
- * it fits, stores the pointer and returns 0; or leaves it as it was and returns anything else. */
+/**
+ * For XMPI_Set_resize: makes the array whose pointer lies at `address` `bytes` long, keeps its content as far as it
+ * fits, and stores the pointer.
+ *
+ * @return 0; any other value if it left the array unchanged
+ */
 typedef int XMPI_Resize_function(void *address, MPI_Count bytes);
 
-/* Begins a decomposition of so many rows in equal parts, and says which are the caller's. Collective over comm, an
- * intracommunicator; rows are the same everywhere.
- *   Errors      MPI_ERR_INFO_VALUE: a key of info has a value that it does not know. MPI_ERR_COMM.
- *   Cost        a duplicate of comm, and some collective operations.
- * From: FLEX-MPI, whose function has rank and size for comm, and no handle: one decomposition a program. */
+/**
+ * Begins a decomposition in equal parts, and tells the caller's rows.
+ *
+ * @param comm            an intracommunicator
+ * @param rows            the number of rows, the same in all processes
+ * @param info            keys as above; MPI_INFO_NULL: the defaults
+ * @param[out] partition  the decomposition
+ * @param[out] count      the number of the caller's rows
+ * @param[out] displ      the first of them
+ *
+ * @par Errors
+ * MPI_ERR_INFO_VALUE: a key of info has an unknown value. MPI_ERR_COMM: comm is no intracommunicator.
+ *
+ * @par Blocking
+ * Collective over comm.
+ *
+ * @par Cost
+ * A duplicate of comm, and some collective operations.
+ *
+ * @par Source
+ * FLEX-MPI. Its function takes rank and size instead of comm and has no handle, so a program has one decomposition.
+ */
 int XMPI_Get_wsize(MPI_Comm comm, MPI_Count rows, MPI_Info info, XMPI_Partition *partition, MPI_Count *count,
                    MPI_Count *displ);
 
-/* Count and displacement of each process of the communicator as they are now: arrays as long as it has processes,
- * either may be NULL. Local. In the paper XMPI_Monitor_end gives them each time. */
+/**
+ * Returns the present count and displacement of each process.
+ *
+ * @param partition    the decomposition
+ * @param[out] counts  one entry per process of the communicator; may be NULL
+ * @param[out] displs  the same; may be NULL
+ *
+ * @par Blocking
+ * Local.
+ *
+ * @par Source
+ * Workshare. In FLEX-MPI, XMPI_Monitor_end returns them each time.
+ */
 int XMPI_Get_counts(XMPI_Partition partition, MPI_Count counts[], MPI_Count displs[]);
 
-/* Registers a dense structure: *address is the pointer to the local part, `count` times `width` elements of `type`,
- * which may be any committed datatype; layout is XMPI_ROWS or XMPI_COLUMNS. All processes register the same structures
- * in the same order before the next end of an iteration. Local.
- *   Errors      MPI_ERR_ARG: the pointer, or the array, is registered already, here or in another partition; layout is
- *               none. MPI_ERR_COUNT.
- * From: FLEX-MPI, which registers by a name and is asked for the new address after each move. */
+/**
+ * Registers a dense structure.
+ *
+ * All processes register the same structures in the same order before the next end of an iteration.
+ *
+ * @param partition  the decomposition
+ * @param address    address of the pointer to the local part: `count` times `width` elements
+ * @param width      elements per row
+ * @param type       any committed datatype
+ * @param layout     XMPI_ROWS or XMPI_COLUMNS
+ *
+ * @par Errors
+ * MPI_ERR_ARG: the pointer, or the array, is registered already, here or in another partition; layout is unknown.
+ * MPI_ERR_COUNT: width is negative, or the structure is too large.
+ *
+ * @par Blocking
+ * Local.
+ *
+ * @par Source
+ * FLEX-MPI, which registers by a name and returns the new address after each move.
+ */
 int XMPI_Register(XMPI_Partition partition, void *address, MPI_Count width, MPI_Datatype type, int layout);
 
-/* Registers a sparse matrix by rows, in compressed storage: *starts has `count` + 1 numbers of start_type, a predefined
- * integer of 4 or 8 bytes; elements starts[i] - starts[0] up to that of i + 1 of *columns (column_type) and *values
- * (value_type) are those of row i. A move keeps starts[0] and the column numbers as they are. The rows then weigh what
- * they have elements, also in other structures. Local.
- *   Errors      as XMPI_Register; MPI_ERR_ARG: starts fall. MPI_ERR_TYPE: start_type is no such integer. A move after
- *               which starts would not fit in their type is refused, as is one that there is no memory for. */
+/**
+ * Registers a sparse matrix in compressed storage by rows.
+ *
+ * *starts has `count` + 1 numbers. Row i has the elements from starts[i] - starts[0] to, but not including, starts[i
+ * + 1] - starts[0] of *columns and *values. A move keeps starts[0] and the column numbers. From then on, a row weighs
+ * as much as it has elements, also in other structures.
+ *
+ * @param partition    the decomposition
+ * @param starts       address of the pointer to the row starts
+ * @param start_type   a predefined integer type of 4 or 8 bytes
+ * @param columns      address of the pointer to the column numbers
+ * @param column_type  their type
+ * @param values       address of the pointer to the values
+ * @param value_type   their type
+ *
+ * @par Errors
+ * As XMPI_Register. MPI_ERR_ARG: starts decrease. MPI_ERR_TYPE: start_type is no such integer. A move is refused if
+ * starts would not fit in their type, or if there is no memory for it.
+ *
+ * @par Blocking
+ * Local.
+ *
+ * @par Source
+ * Workshare.
+ */
 int XMPI_Register_csr(XMPI_Partition partition, void *starts, MPI_Datatype start_type, void *columns,
                       MPI_Datatype column_type, void *values, MPI_Datatype value_type);
 
-/* Of a registered array, given by the address that it was registered with: what changes its size, in place of
- * realloc(). It is also called with the size that the array has, to learn where it lies now. Local.
- *   Errors      MPI_ERR_ARG: nothing is registered in this partition with that address. */
+/**
+ * Sets the function that changes the size of a registered array, in place of realloc().
+ *
+ * The function is also called with the present size, to learn where the array lies.
+ *
+ * @param partition  the decomposition
+ * @param address    the address with which the array was registered
+ * @param resize     the function
+ *
+ * @par Errors
+ * MPI_ERR_ARG: nothing is registered in this partition with that address.
+ *
+ * @par Blocking
+ * Local.
+ *
+ * @par Source
+ * Workshare.
+ */
 int XMPI_Set_resize(XMPI_Partition partition, void *address, XMPI_Resize_function *resize);
 
-/* Takes a structure out, by the address that it was registered with (of a sparse matrix that of its starts). The array
- * stays the program's. All processes do the same before the next end of an iteration. Local.
- *   Errors      MPI_ERR_ARG: nothing is registered in this partition with that address. */
+/**
+ * Removes a structure from the partition. The array stays the program's.
+ *
+ * All processes do the same before the next end of an iteration.
+ *
+ * @param partition  the decomposition
+ * @param address    the address with which the structure was registered; for a sparse matrix, that of its starts
+ *
+ * @par Errors
+ * MPI_ERR_ARG: nothing is registered in this partition with that address.
+ *
+ * @par Blocking
+ * Local.
+ *
+ * @par Source
+ * Workshare.
+ */
 int XMPI_Deregister(XMPI_Partition partition, void *address);
 
-/* Says how much the caller has done in this iteration, in units of the program's own, the same for all processes: for
- * programs whose work is neither by rows, elements nor operations of floating point. Adds up until the end of the
- * interval. Local. From: Workshare; FLEX-MPI has an array of costs, one for each row.
- *   Errors      MPI_ERR_ARG: work is negative, infinite or not a number. */
+/**
+ * Tells how much work the caller did in this iteration.
+ *
+ * Use it if the work is not proportional to rows, elements or floating-point operations. The numbers add up until the
+ * end of the interval.
+ *
+ * @param partition  the decomposition
+ * @param work       in any unit, the same in all processes
+ *
+ * @par Errors
+ * MPI_ERR_ARG: work is negative, infinite or not a number.
+ *
+ * @par Blocking
+ * Local.
+ *
+ * @par Source
+ * Workshare. FLEX-MPI has an array of costs, one per row.
+ */
 int XMPI_Set_work(XMPI_Partition partition, double work);
 
-/* An iteration begins: from here on what the process computes is measured. Local. From: FLEX-MPI. */
+/**
+ * Begins an iteration: from here on, the process's computing is measured.
+ *
+ * @param partition  the decomposition
+ *
+ * @par Blocking
+ * Local.
+ *
+ * @par Source
+ * FLEX-MPI.
+ */
 int XMPI_Monitor_begin(XMPI_Partition partition);
 
-/* An iteration ends. After an interval rows may move: then *moved is 1, arrays have their new sizes and places,
- * and *count and *displ are the caller's rows; else *moved is 0 and nothing has changed. Collective; but nobody waits
- * here except at the end of the iteration after an interval: for what others measured in it, where that has not come
- * meanwhile, and for rows that move. Waiting in MPI since the begin, and in others' guests, is no time of the process;
- * what others computed for it is.
- *   Errors      MPI_ERR_ARG: a registered pointer is NULL; starts fall; where rows are to move also: the memory of an
- *               array is not there any more; processes have registered different structures. Then nothing has moved.
- *   Memory      of a move: an eighth of the data beyond what the process has before or after it, whichever is more. If
- *               that is not to be had in some process, nothing moves, and it is said once on stderr.
- * From: FLEX-MPI. */
+/**
+ * Ends an iteration. After an interval, rows may move.
+ *
+ * Waiting in MPI since XMPI_Monitor_begin is not counted as the process's time. Work that others did for it is.
+ *
+ * @param partition   the decomposition
+ * @param[out] count  the number of the caller's rows
+ * @param[out] displ  the first of them
+ * @param[out] moved  1: rows have moved, and arrays have new sizes and places. 0: nothing has changed
+ *
+ * @par Errors
+ * MPI_ERR_ARG: a registered pointer is NULL, or starts decrease. If rows are to move, also: the memory of an array is
+ * gone, or processes have registered different structures. Then nothing has moved.
+ *
+ * @par Blocking
+ * Collective. But processes wait here only at the end of the iteration after an interval: for the measurements of
+ * others, if they have not arrived, and for moving rows.
+ *
+ * @par Memory
+ * A move needs at most an eighth of the data in addition to what the process has before or after it. If a process
+ * lacks that memory, nothing moves, and one line on stderr says so once.
+ *
+ * @par Source
+ * FLEX-MPI.
+ */
 int XMPI_Monitor_end(XMPI_Partition partition, MPI_Count *count, MPI_Count *displ, int *moved);
 
-/* The same in two parts: what moves does so while the program computes with what is not registered. Between the two, no
- * registered array is read or written, and nothing is registered or taken out (MPI_ERR_ARG). Collective. */
+/**
+ * Begins the end of an iteration: rows move while the program computes with data that is not registered.
+ *
+ * Until XMPI_Monitor_end_finish, do not read or write any registered array, and do not register or remove one.
+ *
+ * @param partition  the decomposition
+ *
+ * @par Errors
+ * As XMPI_Monitor_end. MPI_ERR_ARG: it was begun already.
+ *
+ * @par Blocking
+ * Collective.
+ *
+ * @par Source
+ * Workshare.
+ */
 int XMPI_Monitor_end_begin(XMPI_Partition partition);
 
-/* The second part. Collective. MPI_ERR_ARG: nothing was begun. */
+/**
+ * Finishes what XMPI_Monitor_end_begin began.
+ *
+ * @param partition   the decomposition
+ * @param[out] count  as for XMPI_Monitor_end
+ * @param[out] displ  as for XMPI_Monitor_end
+ * @param[out] moved  as for XMPI_Monitor_end
+ *
+ * @par Errors
+ * MPI_ERR_ARG: nothing was begun.
+ *
+ * @par Blocking
+ * Collective.
+ *
+ * @par Source
+ * Workshare.
+ */
 int XMPI_Monitor_end_finish(XMPI_Partition partition, MPI_Count *count, MPI_Count *displ, int *moved);
 
-/* Ends a decomposition; arrays stay the program's. *partition becomes XMPI_PARTITION_NULL. Collective. Left undone, it
- * costs memory until the end of the program. */
+/**
+ * Ends a decomposition. The arrays stay the program's.
+ *
+ * A partition that is not freed costs memory until the end of the program.
+ *
+ * @param[in,out] partition  becomes XMPI_PARTITION_NULL
+ *
+ * @par Blocking
+ * Collective.
+ *
+ * @par Source
+ * Workshare.
+ */
 int XMPI_Partition_free(XMPI_Partition *partition);
 
-/* Memory for an array, for programs without malloc(), as those in Fortran: address is that of a pointer. Local.
- *   Errors      MPI_ERR_NO_MEM. MPI_ERR_COUNT. */
+/**
+ * Allocates memory for an array, for programs without malloc(), such as those in Fortran.
+ *
+ * @param bytes         the size
+ * @param[out] address  the address of a pointer
+ *
+ * @par Errors
+ * MPI_ERR_NO_MEM: no memory. MPI_ERR_COUNT: bytes is negative.
+ *
+ * @par Blocking
+ * Local.
+ *
+ * @par Source
+ * Workshare.
+ */
 int XMPI_Alloc(MPI_Count bytes, void *address);
 
-/* Gives it back, and makes the pointer at that address null. Local. */
+/**
+ * Frees memory of XMPI_Alloc, and makes the pointer null.
+ *
+ * @param address  the address of the pointer
+ *
+ * @par Blocking
+ * Local.
+ *
+ * @par Source
+ * Workshare.
+ */
 int XMPI_Free(void *address);
 
 #ifdef __cplusplus

@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
-// xmpi.h for C++17: a partition that frees itself, whose std::vectors are resized in place when rows move.
-//
-//     ws::partition rows(MPI_COMM_WORLD, n);
-//     std::vector<double> matrix(rows.count() * n), x(rows.count());
-//     rows.add(matrix, n);
-//     rows.add(x);
-//     for (...) {
-//         rows.begin_iteration();
-//         ...
-//         if (rows.end_iteration())   // rows.count(), rows.displ() and the vectors have changed
-//             ...
-//     }
-//
-// Errors: the communicator's handler is called (see xmpi.h); if that returns, ws::partition_error is thrown. A vector
-// that has to grow is copied: while it does, it needs its old and its new memory, more than xmpi.h promises.
-#pragma once
+/// @file
+/// XMPI for C++17: a partition that frees itself, and whose std::vectors are resized in place when rows move.
+///
+/// @code
+/// ws::partition rows(MPI_COMM_WORLD, n);
+/// std::vector<double> matrix(rows.count() * n), x(rows.count());
+/// rows.add(matrix, n);
+/// rows.add(x);
+/// for (...) {
+///     rows.begin_iteration();
+///     ...
+///     if (rows.end_iteration())   // rows.count(), rows.displ() and the vectors have changed
+///         ...
+/// }
+/// @endcode
+///
+/// @par Errors
+/// The communicator's error handler is called (see xmpi.h). If it returns, ws::partition_error is thrown.
+///
+/// @par Memory
+/// A vector that has to grow is copied. Meanwhile it needs its old and its new memory, which is more than xmpi.h
+/// promises.
+#ifndef WORKSHARE_XMPI_HPP
+#define WORKSHARE_XMPI_HPP
 
 #include "workshare/xmpi.h"
 
@@ -214,3 +222,5 @@ using Partition [[deprecated("it is called ws::partition now")]] = partition;
 using PartitionError [[deprecated("it is called ws::partition_error now")]] = partition_error;
 
 } // namespace ws
+
+#endif

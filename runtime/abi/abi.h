@@ -10,8 +10,8 @@
  * for the last chunk. Calls made outside a region, in a nested region or on a thread that owns none hand out
  * the whole range once. None of them blocks except that the owner's last `next` waits for its guests.
  */
-#ifndef WS_DIRECTIVE_ABI_H
-#define WS_DIRECTIVE_ABI_H
+#ifndef WORKSHARE_ABI_H
+#define WORKSHARE_ABI_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,8 +22,8 @@ extern "C" {
 
 #define WS_ABI 1
 
-/* Schedule kinds as written in the clauses; 0 = no clause: chunks are sized by time. WS_RUNTIME: as WS_SCHEDULE and
- * WS_STEAL_SCHEDULE say in the environment of the run. */
+/* Schedule kinds as written in the clauses. 0: no clause, chunks are sized by time. WS_RUNTIME: set by WS_SCHEDULE and
+ * WS_STEAL_SCHEDULE in the environment of the run. */
 enum ws_schedule { WS_AUTO = 0, WS_STATIC = 1, WS_DYNAMIC = 2, WS_GUIDED = 3, WS_RUNTIME = 4 };
 
 /* One per `ws for` in the source: a 64-byte aligned, writable static object of 8 words that the plugin emits, in a
@@ -50,21 +50,21 @@ struct ws_site {
 /* A loop of OpenMP's (mpicc -fws=openmp). */
 #define WS_SITE_OPENMP ((uintptr_t) 1 << 20)
 /* The compiler's outlined code of the loop is no slower than its plain version: clang's is often faster, GCC's is
- * slower. So the plain one is taken only where it saves what a short region costs. */
+ * slower. So the plain version runs only if it saves the cost of a short region. */
 #define WS_SITE_OUTLINED ((uintptr_t) 1 << 23)
 
-/* Behind the NUL that ends the name of a loop with reductions it is said where their results lie, for who wants to
- * compare them: words with a blank between them, ended by another NUL.
+/* The name of a loop with reductions ends with a NUL. Behind it stand the places of the results, for -workshare-check:
+ * words separated by blanks, ended by another NUL.
  *
  *     total=f8+@16*   count=i4x10+@&0   box=?
  *
- * `total`: a float of 8 bytes, a sum; at byte 16 of what `data` points to lies a pointer to it. `count`: 10 integers of
- * 4 bytes; the first of the addresses behind the site is that of the first. `box` is nothing that can be compared.
+ * `total`: a float of 8 bytes, a sum; a pointer to it lies at byte 16 of what `data` points to. `count`: 10 integers of
+ * 4 bytes; the first address behind the site is that of the first integer. `box` cannot be compared.
  * Types: i and u (integers with and without a sign), f, c (two of f: complex). Then `+` for sums, `*` for products, `=`
- * for what depends on no order. A place may have several `*`, one for each pointer, and after them "+bytes". */
+ * for results that depend on no order. A place may have several `*`, one per pointer, and after them "+bytes". */
 #define WS_SITE_RESULTS ((uintptr_t) 1 << 22)
-/* Where one of the results has a static address, eight more words follow the site in its section: two that are 0, which
- * no site's are, and so many addresses. */
+/* If one of the results has a static address, eight more words follow the site in its section: two that are 0, as no
+ * site's are, and this many addresses. */
 #define WS_SITE_ADDRESSES 6
 
 /* Combined form: the loop variable runs start, start+incr, ... up to (not including) end, as signed long.
@@ -82,45 +82,44 @@ bool ws_loop_ull_start(bool up, unsigned long long start, unsigned long long end
 bool ws_loop_ull_next(unsigned long long *lo, unsigned long long *hi);
 void ws_loop_end(void);
 
-/* The combined and the uncombined form of a loop that stands in its function a second time, plainly (at -O3).
- * True: nobody is to share this execution. Then the caller runs all of its `iterations` itself, without asking for
- * chunks, and calls ws_plain_end(). False, without an effect: it calls ws_parallel or ws_parallel_loop. */
+/* For a loop whose function also contains a plain version of it (at -O3).
+ * True: this execution is not shared. The caller then runs all of its `iterations` itself, without asking for chunks,
+ * and calls ws_plain_end(). False, without an effect: the caller calls ws_parallel or ws_parallel_loop. */
 bool ws_plain_begin(struct ws_site *site, long chunk, long steal_chunk, unsigned long iterations);
 void ws_plain_end(struct ws_site *site);
 
-/* The first two of a loop with an if clause. Where `share` is false the loop runs whole on the calling thread, which
- * counts as outside of it: a loop in its body may be shared. */
+/* The combined and the uncombined form of a loop with an if clause. If `share` is false, the loop runs whole on the
+ * calling thread, which counts as outside of it: a loop in its body may be shared. */
 void ws_parallel_loop_if(int share, void (*fn)(void *), void *data, long start, long end, long incr,
                          struct ws_site *site, long chunk, long steal_chunk);
 void ws_parallel_if(int share, void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk);
 
-/* The same for loops of OpenMP's. Where OpenMP has several threads, these run fn(data) as a parallel region of its
- * own. */
+/* The same for OpenMP's loops. If OpenMP has several threads, they run fn(data) as a parallel region of OpenMP's. */
 void ws_openmp_loop(void (*fn)(void *), void *data, long start, long end, long incr,
                     struct ws_site *site, long chunk, long steal_chunk);
 void ws_openmp(void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk);
 
-/* For loops whose last step may leave the type of the variable, of which `least` and `most` are the first and the last
- * value (of 64 bits without a sign 0 and LONG_MAX: other such loops have the ull form). fn adds the step before it
- * compares with hi. So the last iteration of such a loop comes as a chunk of its own, whose hi is what the variable
- * then is: not less than that (down: not greater), whatever the compiler made of the addition. Where a loop that does
- * so has no WS_SITE_ANY_ORDER, the job ends with a message: lastprivate compares the variable with the end, simd
- * compares first. */
+/* For loops whose last step may leave the type of the variable. `least` and `most` are the first and the last value of
+ * the type; for 64 bits without a sign they are 0 and LONG_MAX, and other such loops have the ull form.
+ *
+ * fn adds the step before it compares with hi. So the last iteration comes as a chunk of its own, and its hi is the
+ * value that the variable then has: not less than the variable (down: not greater), whatever the compiler made of the
+ * addition. If such a loop has no WS_SITE_ANY_ORDER, the job ends with a message, because lastprivate compares the
+ * variable with the end, and simd compares first. */
 bool ws_loop_start_step(long start, long end, long incr, long *lo, long *hi, long least, long most);
 bool ws_loop_ull_start_step(bool up, unsigned long long start, unsigned long long end, unsigned long long incr,
                             unsigned long long *lo, unsigned long long *hi);
 
-/* A loop of gfortran's that counts its iterations in a type which is too small for them. Ends the job with a
- * message. */
+/* Ends the job with a message: gfortran counts the iterations of the loop in a type that is too small for them. */
 void ws_too_many_iterations(const char *where);
 
 /* Around the merge of a reduction that has no single atomic instruction; nests with nothing. */
 void ws_reduction_start(void);
 void ws_reduction_end(void);
 
-/* `ws atomic`. Nonzero: the calling thread runs a region that nobody else takes part in, and no other thread of the
- * process can run one: a plain operation will do. Changes only inside calls of this interface made by the thread that
- * runs the region, so that a compiler may keep it in a register between them. */
+/* For `ws atomic`. Nonzero: the calling thread runs a region in which nobody else takes part, and no other thread of
+ * the process can run one. Then a plain operation suffices. It changes only inside calls of this interface made by the
+ * thread that runs the region, so that a compiler may keep it in a register between them. */
 extern char ws_alone;
 /* Around an atomic operation on a type that no instruction handles. All such operations of a process share one lock. */
 void ws_atomic_start(void);

@@ -383,7 +383,7 @@ bool Test::open(Region& r, Sizing& own)
         return true;
     if (own.kind == WS_AUTO && r.thief.kind == WS_AUTO) {
         r.random_sizes = r.chosen == Order::random;
-        r.backwards = r.chosen == Order::backwards && (r.site->kinds & WS_SITE_ANY_ORDER);
+        r.backwards = r.chosen == Order::backwards && has_free_order(r.site, host());
         own.kind = r.thief.kind = WS_DYNAMIC;
         own.chunk = r.thief.chunk = r.chosen == Order::halves ? (r.units + 1) / 2 : (r.units - 1) / most_chunks + 1;
     }

@@ -506,7 +506,7 @@ void SerialPasses::run_child(Pass pass, int parent)
         p.member = &one_of_several; // with that, start calls leave the mode as it is: see start_in_team()
         deal.seed = uint64_t(pass);
         const bool any_order = site->kinds & WS_SITE_ANY_ORDER;
-        deal.backwards = any_order && pass == Pass::dealt_2;
+        deal.backwards = has_free_order(site, host()) && pass == Pass::dealt_2;
         set_deal(b, chunk_);
         // The participant with the last iteration runs last: so none copies in (firstprivate) what it has written
         // (lastprivate).

@@ -162,72 +162,108 @@ std::string wrong_values(const std::string& option, const Known& known, const st
     return known.is_valid(values[0]) ? "" : option + ": '" + values[0] + "' is not " + known.wanted;
 }
 
-} // namespace
+// Walks over the words of a command line, and makes pieces of them.
+class Sorter {
+public:
+    Sorter(const std::vector<std::string>& words, const Unknown& unknown, Asked& asked)
+        : words_(words), unknown_(unknown), asked_(asked)
+    {
+    }
 
-std::vector<std::string> known_options()
-{
-    std::vector<std::string> lines;
-    for (const auto& [name, known] : options())
-        lines.push_back(name + ' ' + (known->values == a_variable ? "NAME=VALUE" : std::to_string(known->values)));
-    return lines;
-}
-
-std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown& unknown, Asked& asked)
-{
-    std::vector<Piece> pieces;
-    size_t at = 0;
-    bool asks = false; // for help or a version: nothing will run
-    const auto wrong = [&](const std::string& what) {
-        if (!asks && asked.wrong.empty())
-            asked.wrong = what;
-    };
-    const auto rest = [&](size_t end) {
-        if (at < end)
-            pieces.push_back({{words.begin() + static_cast<long>(at), words.begin() + static_cast<long>(end)},
-                              "",
-                              "",
-                              false,
-                              false,
-                              ""});
-        at = end;
-    };
-
-    while (at < words.size()) {
-        if (words[at].empty() || words[at][0] != '-') { // a program, up to the next section
-            if (words[at] == ":")
-                wrong("no program before a ':'");
-            const auto end = std::find(words.begin() + static_cast<long>(at), words.end(), ":");
-            asked.has_program = true;
-            asked.needs_program = end != words.end();
-            rest(static_cast<size_t>(end - words.begin()) + asked.needs_program);
-            continue;
+    std::vector<Piece> run()
+    {
+        while (at_ < words_.size()) {
+            if (words_[at_].empty() || words_[at_][0] != '-')
+                take_program();
+            else
+                take_option();
         }
-        const size_t equals = words[at].find('=');
-        const std::string name = name_in(words[at]);
+        asked_.needs_program &= !asks_;
+        return std::move(pieces_);
+    }
+
+private:
+    void complain(const std::string& what)
+    {
+        if (!asks_ && asked_.wrong.empty())
+            asked_.wrong = what;
+    }
+
+    // Takes the words before `end` as they stand.
+    void take_words(size_t end)
+    {
+        if (at_ < end)
+            pieces_.push_back({{words_.begin() + static_cast<long>(at_), words_.begin() + static_cast<long>(end)},
+                               "",
+                               "",
+                               false,
+                               false,
+                               ""});
+        at_ = end;
+    }
+
+    // A program, up to the next section.
+    void take_program()
+    {
+        if (words_[at_] == ":")
+            complain("no program before a ':'");
+        const auto end = std::find(words_.begin() + static_cast<long>(at_), words_.end(), ":");
+        asked_.has_program = true;
+        asked_.needs_program = end != words_.end();
+        take_words(static_cast<size_t>(end - words_.begin()) + asked_.needs_program);
+    }
+
+    void take_option()
+    {
+        const std::string& word = words_[at_];
+        const std::string name = name_in(word);
         const auto found = options().find(name);
         if (found == options().end()) {
-            if (unknown(words, at))
-                continue;
-            rest(words.size());
-            asked.needs_program = false; // hydra will say what is wrong
-            break;
+            if (unknown_(words_, at_))
+                return;
+            take_words(words_.size());
+            asked_.needs_program = false; // hydra will say what is wrong
+            return;
         }
-        const Known& known = *found->second;
-        if (known.values == 0 && equals != std::string::npos) { // hydra would take what follows for the program
-            wrong("option -" + name + " takes no value, it was given '" + words[at].substr(equals + 1) + "'");
-            rest(words.size());
-            break;
+        const size_t equals = word.find('=');
+        // hydra would take what follows for the program
+        if (found->second->values == 0 && equals != std::string::npos) {
+            complain("option -" + name + " takes no value, it was given '" + word.substr(equals + 1) + "'");
+            take_words(words_.size());
+            return;
         }
+        take_known(name, *found->second, equals);
+    }
+
+    // An option of hydra's. `equals`: where its word has a '='.
+    void take_known(const std::string& name, const Known& known, size_t equals)
+    {
         Piece piece;
         piece.name = name;
-        piece.words.push_back(words[at++]);
+        piece.words.push_back(words_[at_++]);
+        const std::vector<std::string> values = take_values(piece, known, equals);
+        asked_.help |= name == "help" || name == "h";
+        asked_.version |= name == "info" || name == "version";
+        asked_.no_cleanup |= name == "disable-auto-cleanup" || name == "dac";
+        asks_ |= asked_.help || asked_.version || (!values.empty() && is_help(values[0]));
+        if (known.values)
+            complain(wrong_values('-' + name, known, values, equals == std::string::npos));
+        piece.is_config_file = name == "configfile";
+        if (piece.is_config_file && !values.empty())
+            asked_.config_file = values[0];
+        pieces_.push_back(piece);
+    }
+
+    // The values that the option in `piece` was given; adds the words that they stand in to the piece.
+    std::vector<std::string> take_values(Piece& piece, const Known& known, size_t equals)
+    {
         std::vector<std::string> values;
         const auto next = [&] {
             if (equals != std::string::npos && values.empty()) {
                 values.push_back(piece.words[0].substr(equals + 1));
-            } else if (at < words.size()) {
-                values.push_back(words[at]);
-                piece.words.push_back(words[at++]);
+            } else if (at_ < words_.size()) {
+                values.push_back(words_[at_]);
+                piece.words.push_back(words_[at_++]);
             }
         };
         if (known.values)
@@ -241,21 +277,32 @@ std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown
                 next();
             if (values.size() > 1)
                 piece.value = values[1];
-            piece.is_global = name == "genv";
+            piece.is_global = piece.name == "genv";
         }
-        asked.help |= name == "help" || name == "h";
-        asked.version |= name == "info" || name == "version";
-        asked.no_cleanup |= name == "disable-auto-cleanup" || name == "dac";
-        asks |= asked.help || asked.version || (!values.empty() && is_help(values[0]));
-        if (known.values)
-            wrong(wrong_values('-' + name, known, values, equals == std::string::npos));
-        piece.is_config_file = name == "configfile";
-        if (piece.is_config_file && !values.empty())
-            asked.config_file = values[0];
-        pieces.push_back(piece);
+        return values;
     }
-    asked.needs_program &= !asks;
-    return pieces;
+
+    const std::vector<std::string>& words_;
+    const Unknown& unknown_;
+    Asked& asked_;
+    std::vector<Piece> pieces_;
+    size_t at_ = 0;
+    bool asks_ = false; // for help or a version: nothing will run
+};
+
+} // namespace
+
+std::vector<std::string> known_options()
+{
+    std::vector<std::string> lines;
+    for (const auto& [name, known] : options())
+        lines.push_back(name + ' ' + (known->values == a_variable ? "NAME=VALUE" : std::to_string(known->values)));
+    return lines;
+}
+
+std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown& unknown, Asked& asked)
+{
+    return Sorter(words, unknown, asked).run();
 }
 
 std::string wrong_hosts(const std::string& text)

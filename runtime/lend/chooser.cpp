@@ -13,12 +13,12 @@ using base::Hardware;
 using window::Window;
 using window::guest_away;
 
-void Chooser::start(Window& window, unsigned core, const VictimPolicy& policy, bool help_own)
+void Chooser::start(Window& window, unsigned core, Score score, bool help_own)
 {
     window_ = &window;
     core_ = core;
     me_ = window.home(core).rank;
-    score_ = policy.score;
+    score_ = score;
     help_own_ = help_own;
     random_ = core + 1;
     distances_.resize(window.ranks());

@@ -21,10 +21,8 @@ struct Candidate {
 
 // Whom a thief prefers: the region of the highest score above 0. Called for each region that has work, by a rank that
 // is blocked or a worker that is idle: some nanoseconds, no memory but the candidate's. victims.cpp has the table.
-struct VictimPolicy {
-    const char* name;                  // of -workshare-victim
-    double (*score)(const Candidate&); // null: nobody is helped; ranks wait as in MPICH, and are measured
-};
+// Null: nobody is helped; ranks wait as in MPICH, and are measured.
+using Score = double (*)(const Candidate&);
 
 // A region to help with; `rank` is nobody when there is none.
 struct Target {
@@ -38,7 +36,7 @@ struct Target {
 class Chooser {
 public:
     // For the thread at home on `core` of the window's table. With `help_own` its own rank is looked at as well.
-    void start(window::Window& window, unsigned core, const VictimPolicy& policy, bool help_own);
+    void start(window::Window& window, unsigned core, Score score, bool help_own);
 
     // The region to help with now, if there is one whose owner has a guest for this core (if `direct`, none is needed
     // for the thread's own rank). Where it finds none, it tells the owners that somebody waits, and how hungry it is.
@@ -55,7 +53,7 @@ private:
 
     window::Window* window_ = nullptr;
     unsigned core_ = 0, me_ = 0;
-    double (*score_)(const Candidate&) = nullptr;
+    Score score_ = nullptr;
     bool help_own_ = false;
     observe::Refusal why_none_ = observe::Refusal::nothing_shared;
     static constexpr uint64_t unknown = ~uint64_t(0);

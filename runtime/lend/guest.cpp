@@ -118,6 +118,44 @@ void give_back(Home& core)
     base::futex_wake(&core.state);
 }
 
+// Gives the calling thread its seat on the board, and makes it the rank's guest on core `index`.
+void take_seat(Rank& rank, unsigned index)
+{
+    loop::join(rank.loops);
+    pthread_setname_np(pthread_self(), "ws guest");
+    watch_stack("guest", rank.window.own_home().world_rank);
+    loop::watch_thread(true);
+    own_seat = &rank.loops.board->guest_seat(index);
+    Hardware::store_relaxed(own_seat->core, index);
+    Hardware::store_relaxed(own_seat->call, observe::no_row);
+    show(*own_seat, Seated::away, ticks());
+    Hardware::store_release(own_seat->kind, Flag(SeatKind::guest));
+    observe::record_as(SeatKind::guest, index);
+}
+
+// Runs the lease that a thief has left in `core`, and takes more from the owner's next regions while lingering for them
+// pays. Bodies are called from this frame, so it has no destructor: see Guests::live().
+void visit_regions(const Rank& rank, Home& core, Lease& lease, bool may_stay, Lingering& lingering)
+{
+    uint64_t latency = ticks() - core.lent_at;
+    Hardware::store_relaxed(core.came_ticks, Flag(std::min<uint64_t>(latency, ~Flag(0))));
+    observe::count_latency(own_seat->steal_latency, latency, rank.loops.ticks_per_us);
+    bool stayed = false;
+    do {
+        const bool stays = may_stay && lingering.pays();
+        const uint64_t begin = ticks();
+        show(*own_seat, Seated::visiting, begin, Flag(core.world_rank));
+        loop::run_as_guest(lease, &core.recall, stays ? 0 : Hardware::load_relaxed(core.return_ticks), stayed);
+        if (WS_UNLIKELY(observe::recording))
+            record(EventKind::visit, begin, ticks(), Flag(core.world_rank), Hardware::load_relaxed(own_seat->loop),
+                   latency);
+        latency = 0;
+        stayed = visit.core && stays && !rank.is_blocked() && next_lease(rank, core, lease);
+        lingering.was(stayed);
+    } while (stayed);
+    show(*own_seat, Seated::away, ticks());
+}
+
 } // namespace
 
 void* Guests::run(void* place)
@@ -132,23 +170,13 @@ void Guests::live(const unsigned index)
     Window& w = rank_.window;
     Home& core = w.home(index);
     GuestSlot& slot = w.guest(w.me(), index);
-    observe::Board& board = *rank_.loops.board;
 
-    loop::join(rank_.loops);
-    pthread_setname_np(pthread_self(), "ws guest");
-    watch_stack("guest", w.own_home().world_rank);
-    loop::watch_thread(true);
-    own_seat = &board.guest_seat(index);
-    Hardware::store_relaxed(own_seat->core, index);
-    Hardware::store_relaxed(own_seat->call, observe::no_row);
-    show(*own_seat, Seated::away, ticks());
-    Hardware::store_release(own_seat->kind, Flag(SeatKind::guest));
-    observe::record_as(SeatKind::guest, index);
+    take_seat(rank_, index);
     chaos.delay();
     bool allowed = move_to(w.mask(index));
-    // Freed by hand, as there must be no destructor in the frame from which bodies are called: a thread that a body
-    // ends (pthread_exit) is unwound by libgcc_s, which our own copy of the unwinder does not work with: it would
-    // abort.
+    // Freed by hand, because there must be no destructor in the frames from which bodies are called, this one and that
+    // of visit_regions(): a thread that a body ends (pthread_exit) is unwound by libgcc_s, which our own copy of the
+    // unwinder does not work with: it would abort.
     CpuSet* const one = new CpuSet(w.mask_size());
     Lingering lingering;
     Flag knocks = Hardware::load_acquire(slot.knock);
@@ -174,23 +202,7 @@ void Guests::live(const unsigned index)
         }
         allowed = move_to(int(Hardware::load_relaxed(core.running_on)), *one); // written before the knock
         visit = {&rank_, &core, &slot};
-        uint64_t latency = ticks() - core.lent_at;
-        Hardware::store_relaxed(core.came_ticks, Flag(std::min<uint64_t>(latency, ~Flag(0))));
-        observe::count_latency(own_seat->steal_latency, latency, rank_.loops.ticks_per_us);
-        bool stayed = false;
-        do {
-            const bool stays = allowed && lingering.pays();
-            const uint64_t begin = ticks();
-            show(*own_seat, Seated::visiting, begin, Flag(core.world_rank));
-            loop::run_as_guest(lease, &core.recall, stays ? 0 : Hardware::load_relaxed(core.return_ticks), stayed);
-            if (WS_UNLIKELY(observe::recording))
-                record(EventKind::visit, begin, ticks(), Flag(core.world_rank), Hardware::load_relaxed(own_seat->loop),
-                       latency);
-            latency = 0;
-            stayed = visit.core && stays && !rank_.is_blocked() && next_lease(rank_, core, lease);
-            lingering.was(stayed);
-        } while (stayed);
-        show(*own_seat, Seated::away, ticks());
+        visit_regions(rank_, core, lease, allowed, lingering);
         // The guest lingers no longer for a short region, so the flag of hunger is lowered. Thieves that still wait
         // raise it again.
         if (Hardware::load_relaxed(w.mine().hunger.hungry) == long_hungry)
@@ -206,7 +218,7 @@ void Guests::live(const unsigned index)
         loop::rest_signals(); // after the core is back: its thief does not wait for this
     }
     if (!allowed) {
-        observe::add(board.process.guests_barred, 1);
+        observe::add(rank_.loops.board->process.guests_barred, 1);
         show(*own_seat, Seated::away, ticks());
         Hardware::store_release(slot.state, guest_refused);
     }

@@ -224,7 +224,7 @@ void HomeThread::start()
 {
     const LendOptions& options = rank_.options;
     spare_ = options.spare_time ? options.spare_time : &nobody;
-    helps_nobody_ = !options.victims->score;
+    helps_nobody_ = !options.score;
     home_thread = true;
     loop::join(rank_.loops);
     const unsigned me = rank_.window.me();

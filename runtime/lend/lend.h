@@ -54,7 +54,7 @@ protected:
 
 struct LendOptions {
     LendTimes times;
-    const VictimPolicy* victims; // whom this rank's threads help
+    Score score; // whom this rank's threads help
     size_t stack_bytes;       // of a thread that runs loop bodies; 0: as the rank's own
     unsigned pretended_cores; // 0, or how many cores ranks and workers take the node to have (for work that sleeps)
     const unsigned* events;   // MPICH's: changes with each poll that has handled anything

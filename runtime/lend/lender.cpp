@@ -305,7 +305,7 @@ void Lender::start(Rank& rank, unsigned core, observe::Seat& seat, bool help_own
     seat_ = &seat;
     Hardware::store_relaxed(seat.core, core);
     Hardware::store_relaxed(seat.call, observe::no_row);
-    chooser_.start(w, core, *options.victims, help_own);
+    chooser_.start(w, core, options.score, help_own);
     bound_ = w.mask(core).count() == 1;
     named_ = busy_ = own_ = one_ = CpuSet(w.mask_size());
     pretended_cores_ = options.pretended_cores;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "lend/victims.h"
 
-#include <cstring>
-
 namespace ws::lend {
 
 using loop::Descriptor;
@@ -29,17 +27,6 @@ double random(const Candidate& c) { return double(c.random >> 1) + 1; }
 
 } // namespace
 
-const VictimPolicy victims[victim_policies] = {
-    {"auto", automatic},  {"most", most},     {"fewest", fewest},
-    {"nearest", nearest}, {"random", random}, {"none", nullptr},
-};
-
-const VictimPolicy* victims_by_name(const char* name)
-{
-    for (const VictimPolicy& v : victims)
-        if (std::strcmp(v.name, name) == 0)
-            return &v;
-    return nullptr;
-}
+const Score victims[victim_policies] = {automatic, most, fewest, nearest, random, nullptr};
 
 } // namespace ws::lend

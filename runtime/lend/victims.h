@@ -9,8 +9,6 @@ namespace ws::lend {
 
 // In the order of the words of WS_VICTIM in options/options.txt.
 constexpr unsigned victim_policies = 6;
-extern const VictimPolicy victims[victim_policies];
-// Null: none has that name.
-const VictimPolicy* victims_by_name(const char* name);
+extern const Score victims[victim_policies];
 
 } // namespace ws::lend

@@ -157,7 +157,7 @@ inline bool is_empty(const Participant& p, ws_site* site, uint64_t iterations)
 {
     if (iterations)
         return false;
-    observe::bump(row_of(site).whole_regions);
+    observe::bump(row_of(site).whole_executions);
     if (WS_UNLIKELY(p.host->check))
         p.host->checks->note_short(site, 0);
     return true;
@@ -188,7 +188,7 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
             return false;
     }
     observe::LoopRow& row = *peek(l.row); // there is one: the cost is known since a region that was opened
-    observe::bump(row.whole_regions);
+    observe::bump(row.whole_executions);
     observe::bump(row.whole_iterations, iterations);
     const int32_t countdown = peek(l.countdown) - 1;
     poke(l.countdown, countdown);

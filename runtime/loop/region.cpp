@@ -273,8 +273,86 @@ bool takes_two_ends(const Participant& p, const ws_site* site, const Learned& l)
            (has_even_ends(l) || (chaos && chaos.random(2)));
 }
 
-// So many times as long as else may chunks be while nobody has come.
+// Until a helper arrives, chunks may be this many times longer than usual.
 constexpr double few_chunks_longer = 4;
+
+// The parts of open_region(). They are inlined: measured by benchmarks/region_cost.
+
+// The units of a region.
+struct Units {
+    uint64_t iterations, count; // of each; how many
+
+    // As a clause has it that gives `given` iterations a chunk, 0: none. `user`: what schedule(runtime) means.
+    Sizing sizing(ws_schedule kind, long given, const RuntimeSchedule& user) const
+    {
+        return kind == WS_RUNTIME ? Sizing::resolve(user.kind, in_units(user.chunk))
+                                  : Sizing::resolve(kind, in_units(given));
+    }
+
+private:
+    uint64_t in_units(long c) const { return c ? (uint64_t(c) - 1) / iterations + 1 : 0; }
+};
+
+// A unit is one iteration unless the descriptor's word could not count them.
+inline Units units_of(uint64_t iterations, bool two_ends)
+{
+    const uint64_t most = two_ends ? Descriptor::max_units_of_two_ends : Descriptor::max_units;
+    const uint64_t unit = iterations <= most ? 1 : iterations / most + 1;
+    return {unit, (iterations - 1) / unit + 1};
+}
+
+// The ticks that a chunk should take in a region of `estimate` ticks. A short region needs shorter chunks: a thief that
+// comes in the middle waits for one to end. But where none comes they cost a look at the clock each.
+inline double chunk_target(const LoopHost& h, double estimate)
+{
+    const double target = double(h.chunk_ticks);
+    return estimate > 0 ? std::min(target, std::max(estimate, target) / 6) : target;
+}
+
+// Begins the owner's own part. `cost`: ticks that a unit is thought to take, 0 = not known.
+inline void begin_alone(Participant& p, Sizing own, double target, double cost)
+{
+    if (own.kind == WS_AUTO && cost > 0 && target < double(p.host->chunk_ticks)) {
+        own.chunk = uint64_t(target / cost); // the region is too short to find the size by doubling
+        own.chunk += own.chunk == 0;
+    }
+    p.lo = 0;
+    p.chunks = 0;
+    p.took_last = false;
+    p.mode = Mode::alone;
+    p.ending = Ending::unshared;
+    p.pace.begin(own, p.region->opened_at);
+    if (own.kind != WS_AUTO)
+        fix_least(p);
+    set_ws_alone(alone());
+}
+
+// Publishes the region that was just opened, if somebody waits or surely will. Its units are thought to take `cost`
+// ticks each and `estimate` in all.
+inline void publish_at_begin(Participant& p, Learned& l, ws_schedule own_kind, double cost, double estimate)
+{
+    Region& r = *p.region;
+    Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry);
+    // Iterations longer than a chunk: a thief that comes in the middle of the first one would have to wait for its end.
+    // So where thieves helped the last time, the region is published at once, unasked. So it is where they helped much,
+    // as they will come again, and where the owner has other threads, which wait.
+    const double helped = helped_last(l);
+    const bool coarse = (cost > double(p.host->chunk_ticks) && r.units > 2 && helped > 0) || p.member;
+    const bool again = helped > much_help && estimate > double(p.host->publish_ticks[window::newly_hungry]);
+    const bool unasked = coarse || again;
+    if (r.may_share && (unasked || (hungry && estimate > double(p.host->publish_ticks[hungry])))) {
+        if (!coarse && own_kind == WS_AUTO) // each chunk is timed, and short beside the time alone
+            r.alone_first = begins_alone(l, estimate);
+        if (r.alone_first)
+            return;
+        // The costly half first, where it is known and nothing depends on the order: what is left at the end is then
+        // cheap, and easily shared.
+        r.backwards = has_free_order(r.site, *p.host) && own_kind == WS_AUTO && r.thief.kind == WS_AUTO &&
+                      !r.two_ends && tilt_of(l) > even_most;
+        if (!publish_if_wanted(p, unasked))
+            r.backwards = false;
+    }
+}
 
 } // namespace
 
@@ -282,37 +360,24 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
                  long steal_chunk)
 {
     check_site(site, chunk, steal_chunk);
-    const uint64_t iterations = bounds.iterations;
     Learned& l = learned(site);
     const bool two_ends = !p.member && takes_two_ends(p, site, l);
-    // A unit is one iteration unless the descriptor's word could not count them.
-    const uint64_t most_units = two_ends ? Descriptor::max_units_of_two_ends : Descriptor::max_units;
-    uint64_t unit = iterations <= most_units ? 1 : iterations / most_units + 1;
-    uint64_t units = (iterations - 1) / unit + 1;
-    auto in_units = [&](long c) { return c ? (uint64_t(c) - 1) / unit + 1 : 0; };
-    auto resolve = [&](ws_schedule kind, long given, const RuntimeSchedule& user) {
-        return kind == WS_RUNTIME ? Sizing::resolve(user.kind, in_units(user.chunk), units, p.host->participants)
-                                  : Sizing::resolve(kind, in_units(given), units, p.host->participants);
-    };
-    Sizing own = resolve(ws_schedule(site->kinds & 255), chunk, p.host->schedule);
+    const Units units = units_of(bounds.iterations, two_ends);
+    Sizing own = units.sizing(ws_schedule(site->kinds & 255), chunk, p.host->schedule);
     // Thieves follow the owner's clause unless they have their own.
-    ws_schedule steal_kind = ws_schedule(site->kinds >> 8 & 255);
-    Sizing thief = steal_kind != WS_AUTO || (site->kinds & (WS_SITE_STEAL | WS_SITE_STEAL_CHUNK))
-                       ? resolve(steal_kind, steal_chunk, p.host->steal_schedule)
-                       : own;
+    const ws_schedule steal_kind = ws_schedule(site->kinds >> 8 & 255);
+    const Sizing thief = steal_kind != WS_AUTO || (site->kinds & (WS_SITE_STEAL | WS_SITE_STEAL_CHUNK))
+                             ? units.sizing(steal_kind, steal_chunk, p.host->steal_schedule)
+                             : own;
     row_of(site); // made before the cost is known: open_whole() relies on that
-    double cost = peek(l.unit_ticks) * double(unit), estimate = double(units) * cost;
-    // A short region needs shorter chunks: a thief that comes in the middle waits for one to end. But where none comes
-    // they cost a look at the clock each.
-    double target = double(p.host->chunk_ticks);
-    if (estimate > 0)
-        target = std::min(target, std::max(estimate, target) / 6);
+    const double cost = peek(l.unit_ticks) * double(units.iterations), estimate = double(units.count) * cost;
+    const double target = chunk_target(*p.host, estimate);
     Region& r = *p.region;
     r.fn = fn;
     r.data = data;
     r.bounds = bounds;
-    r.unit = unit;
-    r.units = units;
+    r.unit = units.iterations;
+    r.units = units.count;
     r.site = site;
     r.thief = thief;
     r.chunk_ticks = uint64_t(target);
@@ -324,51 +389,18 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     r.cost_before = 0;
     r.alone_first = 0;
     const bool for_test = WS_UNLIKELY(p.host->share_all) && p.host->checks->open(r, own);
-
     // Where guests did little the last time, whoever comes will most likely come at the end: until then few chunks will
     // do.
     const bool few_chunks = own.kind == WS_AUTO && cost > 0 && helped_last(l) < much_help;
     r.most_alone = few_chunks ? uint64_t(few_chunks_longer * double(p.host->chunk_ticks) / cost) : 0;
-
-    if (own.kind == WS_AUTO && cost > 0 && target < double(p.host->chunk_ticks)) {
-        own.chunk = uint64_t(target / cost); // the region is too short to find the size by doubling
-        own.chunk += own.chunk == 0;
-    }
-    p.lo = 0;
-    p.chunks = 0;
-    p.took_last = false;
-    p.mode = Mode::alone;
-    p.ending = Ending::unshared;
-    p.pace.begin(own, r.opened_at);
-    if (own.kind != WS_AUTO)
-        fix_least(p);
-    set_ws_alone(alone());
+    begin_alone(p, own, target, cost);
     if (WS_UNLIKELY(p.host->share_all)) {
         r.may_share = false; // a region that is not shared from its begin on has one unit only
         if (for_test && !publish_if_wanted(p, true))
             r.backwards = false;
         return;
     }
-    Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry);
-    // Iterations longer than a chunk: a thief that comes in the middle of the first one would have to wait for its end.
-    // So where thieves helped the last time, the region is published at once, unasked. So it is where they helped much,
-    // as they will come again, and where the owner has other threads, which wait.
-    const double helped = helped_last(l);
-    const bool coarse = (cost > double(p.host->chunk_ticks) && units > 2 && helped > 0) || p.member;
-    const bool again = helped > much_help && estimate > double(p.host->publish_ticks[window::newly_hungry]);
-    const bool unasked = coarse || again;
-    if (r.may_share && (unasked || (hungry && estimate > double(p.host->publish_ticks[hungry])))) {
-        if (!coarse && own.kind == WS_AUTO) // each chunk is timed, and short beside the time alone
-            r.alone_first = begins_alone(l, estimate);
-        if (r.alone_first)
-            return;
-        // The costly half first, where it is known and nothing depends on the order: what is left at the end is then
-        // cheap, and easily shared.
-        r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
-                      !two_ends && tilt_of(l) > even_most;
-        if (!publish_if_wanted(p, unasked))
-            r.backwards = false;
-    }
+    publish_at_begin(p, l, own.kind, cost, estimate);
 }
 
 namespace {
@@ -466,7 +498,7 @@ void close_region(Participant& p, ws_site* site)
     if (ending == Ending::measure) {
         const uint64_t now = ticks(), took = now - p.opened_at;
         LoopRow& row = row_of(site);
-        add(row.timed_regions, 1);
+        add(row.timed_executions, 1);
         add(row.timed_iterations, p.units);
         add(row.timed_ticks, took);
         if (WS_UNLIKELY(observe::recording))
@@ -490,7 +522,7 @@ void close_region(Participant& p, ws_site* site)
             remember_in_vain(site, now - r.opened_at);
     }
     LoopRow& row = row_of(site);
-    add(row.cut_regions, 1);
+    add(row.cut_executions, 1);
     add(row.cut_iterations, r.bounds.iterations);
     add(row.cut_ticks, now - r.opened_at);
     add(row.kept_chunks, p.chunks);
@@ -544,7 +576,7 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
 {
     check_site(site, chunk, steal_chunk);
     if (p.host->row)
-        add(p.host->board->process.runs_plain, 1);
+        add(p.host->board->process.executions_plain, 1);
     if (WS_UNLIKELY(p.host->check))
         p.host->checks->note_plain(site);
     run_here(p, fn, data, start, end, site);
@@ -554,7 +586,7 @@ void run_unshared(Participant& p, void (*fn)(void*), void* data, long start, lon
                   long steal_chunk)
 {
     check_site(site, chunk, steal_chunk);
-    observe::bump(row_of(site).whole_regions);
+    observe::bump(row_of(site).whole_executions);
     if (WS_UNLIKELY(p.host->check))
         p.host->checks->note_refused(site);
     run_here(p, fn, data, start, end, site);

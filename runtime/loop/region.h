@@ -84,6 +84,17 @@ struct alignas(64) LoopHost {
     void (*leave_job)() = nullptr; // in a copy of this process: it is no rank
 };
 
+// Whether a participant may be given later iterations of a loop before earlier ones: nothing depends on which is the
+// last, and no schedule is static, under which each thread's iterations rise, as OpenMP's do.
+inline bool has_free_order(const ws_site* site, const LoopHost& host)
+{
+    const auto rises = [](uintptr_t written, const RuntimeSchedule& user) {
+        return ((written & 255) == WS_RUNTIME ? user.kind : ws_schedule(written & 255)) == WS_STATIC;
+    };
+    return (site->kinds & WS_SITE_ANY_ORDER) && !rises(site->kinds, host.schedule) &&
+           !rises(site->kinds >> 8, host.steal_schedule);
+}
+
 // The calling thread is one of this rank's from now on. Threads that never call it are of the process's only rank.
 void join(LoopHost& host);
 

@@ -14,13 +14,12 @@ struct Sizing {
     uint64_t chunk = 1; // units; auto: the current time-sized chunk
     uint64_t least = 1; // units: less would cost more to claim than it balances
 
-    // `given` in units, 0 = the clause gives none. Static without a chunk cuts the region into equal shares of all who
-    // can take part (`sharers`); dynamic and guided have OpenMP's default of 1.
-    static Sizing resolve(ws_schedule kind, uint64_t given, uint64_t units, unsigned sharers)
+    // `given` in units, 0 = the clause gives none. Static without a chunk is auto: nobody can see which participant
+    // runs an iteration, and of equal shares the last one cannot be divided when others begin to wait. Dynamic and
+    // guided have OpenMP's default of 1.
+    static Sizing resolve(ws_schedule kind, uint64_t given)
     {
-        if (given == 0)
-            given = kind == WS_STATIC ? (units + sharers - 1) / sharers : 1;
-        return {kind, given ? given : 1, 1};
+        return {kind == WS_STATIC && given == 0 ? WS_AUTO : kind, given ? given : 1, 1};
     }
 
     // Units to take of `remaining`, with `participants` at work (the asker included). May exceed `remaining`.

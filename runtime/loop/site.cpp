@@ -87,7 +87,7 @@ void pause(Learned& l, SiteRecord& r, uint64_t wall)
     const uint64_t pause = peek(r.pause);
     const double most_ticks = first_pause_us * host().ticks_per_us * double(pause) / first_pause;
     const uint64_t runs = std::min(pause, uint64_t(most_ticks / double(wall + 1)) + 1);
-    add(peek(l.row)->runs_unpaid, runs);
+    add(peek(l.row)->executions_unpaid, runs);
     poke(l.unshared, int64_t(runs));
     poke(r.pause, pause * 2 < longest_pause ? pause * 2 : longest_pause);
 }
@@ -294,9 +294,9 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     SiteRecord& r = *record;
     Learned& l = learned(site);
     LoopRow& row = row_of(site);
-    add(row.runs_shared, 1);
+    add(row.executions_shared, 1);
     add(row.shared_iterations, iterations);
-    add(row.runs_helped, stolen != 0);
+    add(row.executions_helped, stolen != 0);
     const double share = double(stolen) / double(iterations);
     poke(r.helped, share);
     if (host().share_all)
@@ -369,7 +369,7 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     doubt(l, r, wall, enough);
 }
 
-void remember_tasks(ws_site* site) { add(row_of(site).runs_with_tasks, 1); }
+void remember_tasks(ws_site* site) { add(row_of(site).executions_with_tasks, 1); }
 
 LoopRow& row_of(ws_site* site)
 {

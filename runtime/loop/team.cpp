@@ -216,7 +216,7 @@ void remember_team(const Team& team, unsigned threads, uint64_t opened_at)
 {
     Learned& l = learned(team.site);
     observe::LoopRow& row = row_of(team.site);
-    observe::bump(row.whole_regions);
+    observe::bump(row.whole_executions);
     observe::bump(row.whole_iterations, team.iterations);
     const uint64_t took = ticks() - opened_at;
     if (team.iterations) {

@@ -182,7 +182,7 @@ inline bool team_is_short(ws_site* site)
     if (WS_UNLIKELY(!row)) // another thread's measurement: its row is not made yet
         return false;
     poke(l.countdown, left + 1);
-    observe::bump(row->whole_regions);
+    observe::bump(row->whole_executions);
     return true;
 }
 inline void count_team(const Team& team) { observe::bump(row_of(team.site).whole_iterations, team.iterations); }

@@ -56,9 +56,8 @@ void Meter::settle(uint64_t at)
 
 void Meter::write(uint64_t at, bool waits)
 {
-    const uint64_t borrowed = base::load_relaxed(borrowed_);
     waits_ = waits;
-    row_->write({at, waits, worked_ + borrowed, waited_, borrowed, kept_, period_, turns_});
+    row_->write({at, waits, worked_ + base::load_relaxed(borrowed_), waited_, kept_});
 }
 
 void Meter::wait_begins(uint64_t at)
@@ -128,17 +127,6 @@ Load Meter::load(uint64_t now)
     Load l;
     row_->read(l);
     return l.brought_to(now);
-}
-
-void read_loads(const window::Window& window, uint64_t now, std::vector<Load>& loads)
-{
-    loads.resize(window.ranks());
-    for (unsigned r = 0; r < window.ranks(); r++) {
-        Load l;
-        if (window.load(r).read(l))
-            loads[r] = l;
-        loads[r] = loads[r].brought_to(now);
-    }
 }
 
 } // namespace ws::measure

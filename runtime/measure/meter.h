@@ -10,10 +10,8 @@
 #include "measure/period.h"
 #include "base/atomics.h"
 #include "window/load_row.h"
-#include "window/window.h"
 
 #include <pthread.h>
-#include <vector>
 
 namespace ws::measure {
 
@@ -41,7 +39,7 @@ public:
         const uint64_t passed = now > last_ ? now - last_ : 0, within = within_ < passed ? within_ : passed;
         return {now, worked_ + passed - within + base::load_relaxed(borrowed_) + helped_, waited_ + within};
     }
-    // An MPI call of the program begins (Periods). The row tells of turns from the next wait on.
+    // An MPI call of the program begins (Periods).
     void called(uint32_t about, uint32_t place, uint64_t now);
     uint64_t turns() const { return turns_; }
     uint64_t period() const { return period_; } // ticks of the last one; 0: none is known
@@ -76,9 +74,5 @@ private:
     uint64_t disturbed_at_ = 0; // ticks; of any thread, relaxed: a hint
     alignas(64) uint64_t borrowed_ = 0; // by guests and workers: a line of its own
 };
-
-// The loads of the node's ranks, brought to `now`. A row that cannot be read, because its writer is stopped in it,
-// keeps what `loads` had.
-void read_loads(const window::Window& window, uint64_t now, std::vector<window::Load>& loads);
 
 } // namespace ws::measure

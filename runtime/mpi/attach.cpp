@@ -30,6 +30,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace ws::mpi {
 
@@ -130,7 +131,7 @@ void start_stealing(Job& job)
     if (job.window.cores() > 1)
         loop::set_owner_thread();
     lend::LendOptions lending = {};
-    lending.victims = &lend::victims[o.victim];
+    lending.score = lend::victims[o.victim];
     lending.spare_time = runner;
     lending.pretended_cores = o.cores;
     lending.stack_bytes = o.stacksize;
@@ -147,17 +148,18 @@ void start_stealing(Job& job)
 
 void attach_policies(Job& job)
 {
-    policy::Rank rank;
-    rank.window = job.inactive ? nullptr : &job.window;
-    rank.node = job.node;
-    rank.node_number = job.board->node;
-    rank.board = job.board;
-    rank.meter = &job.meter;
-    rank.ticks_per_us = job.clock.ticks_per_us();
-    rank.options = &job.options;
-    rank.book = &job.book;
+    policy::Job of_policies;
+    of_policies.window = job.inactive ? nullptr : &job.window;
+    of_policies.node = job.node;
+    of_policies.rank = job.rank;
+    of_policies.node_number = job.board->node;
+    of_policies.board = job.board;
+    of_policies.meter = &job.meter;
+    of_policies.ticks_per_us = job.clock.ticks_per_us();
+    of_policies.options = &job.options;
+    of_policies.book = &job.book;
     runner = new policy::Runner(policy::policies(), loop::host().chunk_ticks);
-    runner->attach(rank);
+    runner->attach(of_policies);
     if (!openmp::region_cores)
         openmp::tell_usual_threads();
 }
@@ -371,7 +373,7 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
         hooks->called = observe::called;
     }
     set_hooks(job, *hooks);
-    if (runner->rank().wants_periods)
+    if (runner->job().wants_periods)
         watch_turns(job);
     return 0;
 }
@@ -381,11 +383,14 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
 } // namespace ws::mpi
 
 WS_EXPORT int ws_fork_attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
-{
+try {
     using namespace ws::mpi;
     attached = new Job; // never destroyed: exit() may be called while it lends
     const int refused = attach(*attached, version, what, hooks);
     if (what & MPIR_WORKSHARE_STEAL)
         begin_children();
     return refused;
+} catch (const std::bad_alloc&) { // others wait for this rank in MPI_Init
+    std::fputs("workshare: error: MPI_Init: no memory; ending the job\n", stderr);
+    ws::mpi::end_job();
 }

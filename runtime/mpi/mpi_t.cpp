@@ -111,12 +111,18 @@ template <> struct UnderWay<&observe::VisitCounters::borrowed_ticks> {
     static uint64_t of(const Seat& s, uint64_t now) { return so_far<Seated::visiting>(s, now); }
 };
 
-// From the home thread and the workers: all that they lent. But only the home thread's waiting counts as waiting.
+// From the home thread alone: workers always want more, so what they wait is no waiting.
+template <auto field> uint64_t of_home(uint64_t now)
+{
+    const Seat& home = watched_job->board->seat(0);
+    return home.lend.*field + UnderWay<field>::of(home, now);
+}
+
+// From the home thread and the workers.
 template <auto field> uint64_t of_lenders(uint64_t now)
 {
     uint64_t sum = 0;
-    const unsigned seats = field == &LendCounters::blocked_ticks ? 1 : 1 + watched_job->board->own_workers;
-    for (unsigned i = 0; i < seats; i++)
+    for (unsigned i = 0; i < 1 + watched_job->board->own_workers; i++)
         sum += watched_job->board->seat(i).lend.*field + UnderWay<field>::of(watched_job->board->seat(i), now);
     return sum;
 }
@@ -152,7 +158,17 @@ struct Variable {
     uint64_t highest = 0, last = 0;
 };
 
-// Three that are no counters, then those of observe/counters.h that have a name in MPI_T.
+// Former names, which stay for one release, and today's.
+constexpr struct {
+    const char *former, *name;
+} former_names[] = {
+    {"WS_REGIONS", "WS_EXECUTIONS"},
+    {"WS_REGIONS_CUT", "WS_EXECUTIONS_CUT"},
+    {"WS_REGIONS_SHARED", "WS_EXECUTIONS_SHARED"},
+    {"WS_REGIONS_JOINED", "WS_EXECUTIONS_HELPED"},
+};
+
+// Three that are no counters, then those of observe/counters.h that have a name in MPI_T, then former names.
 std::vector<Variable> make_variables()
 {
     // as the kinds there
@@ -169,6 +185,8 @@ std::vector<Variable> make_variables()
         if (std::strcmp(mpi_t, "NONE") != 0)
             all.push_back({mpi_t, name + std::string(": ") + help, varclass, value});
     };
+#define WS_HOME(kind, name, where, mpi_t, help) \
+    add(#mpi_t, WS_NAME_##kind(name), help, kind, of_home<&LendCounters::WS_FIELD_##kind(name)>);
 #define WS_LENDERS(kind, name, where, mpi_t, help) \
     add(#mpi_t, WS_NAME_##kind(name), help, kind, of_lenders<&LendCounters::WS_FIELD_##kind(name)>);
 #define WS_VISITORS(kind, name, where, mpi_t, help) \
@@ -182,8 +200,14 @@ std::vector<Variable> make_variables()
 #define WS_ROWS(kind, name, where, mpi_t, help) \
     add(#mpi_t, WS_NAME_##kind(name), help, kind, \
         [](uint64_t) { return over_loops([](const LoopRow& row) { return uint64_t(row.WS_FIELD_##kind(name)); }); });
-    WS_RANK_COUNTERS(WS_LENDERS, WS_LENDERS, WS_VISITORS, WS_PROCESS, WS_LOOPS, WS_NO)
+    WS_RANK_COUNTERS(WS_LENDERS, WS_HOME, WS_VISITORS, WS_PROCESS, WS_LOOPS, WS_NO)
     WS_LOOP_COUNTERS(WS_ROWS, WS_NO)
+    for (const auto& f : former_names) {
+        Variable v = *std::find_if(all.begin(), all.end(), [&](const Variable& v) { return v.name == f.name; });
+        v.name = f.former;
+        v.desc = std::string("former name of ") + f.name;
+        all.push_back(std::move(v));
+    }
     return all;
 }
 

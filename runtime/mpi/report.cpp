@@ -97,7 +97,6 @@ Totals own_totals(Job& job, const RankFigures& figures)
     observe::VisitCounters v = {};
     for (unsigned i = 0; i < job.board->seats; i++) {
         const observe::Seat& seat = job.board->seat(i);
-        n.lent_ticks += seat.lend.lent_ticks; // the workers', too
         n.refusals += seat.lend.refusals;
         n.moves += seat.lend.moves;
         n.wakes += seat.lend.wakes;
@@ -110,12 +109,12 @@ Totals own_totals(Job& job, const RankFigures& figures)
     t.inactive = job.inactive != is_active;
     t.wall = c.wall_s;
     t.idle = c.blocked_s;
-    t.lent = job.clock.seconds(n.lent_ticks);
+    t.lent = c.lent_s;
     t.stolen = c.borrowed_s;
-    t.regions = c.runs;
-    t.regions_off = c.runs_plain;
-    t.regions_shared = c.runs_shared;
-    t.regions_joined = c.runs_helped;
+    t.regions = c.executions;
+    t.regions_off = c.executions_plain;
+    t.regions_shared = c.executions_shared;
+    t.regions_joined = c.executions_helped;
     t.iterations_stolen = double(v.iterations);
     t.chunks_stolen = double(v.chunks);
     t.lends = c.lends;
@@ -131,7 +130,7 @@ Totals own_totals(Job& job, const RankFigures& figures)
     t.wakes = double(n.wakes);
     t.workers = job.inactive ? 0 : double(job.window.workers());
     t.worker_chunks = double(job.board->process.worker_chunks);
-    t.unpaid_regions = c.runs_unpaid;
+    t.unpaid_regions = c.executions_unpaid;
     t.close_wait = c.close_wait_s;
     t.computing = std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s);
     t.loops = in_loops(c);
@@ -337,8 +336,8 @@ Facts gather_facts(Job& job, const RankFigures& r)
     double mine[] = {std::max(0.0, computing - in_loops(r.counts) - kept_off_computing(job, r.counts)), 0};
     for (const observe::LoopFigures& l : r.loops) {
         loops.add(l.name.c_str(), l.counts.computing_s + l.counts.borrowed_s, l.counts);
-        if (l.counts.runs > 0)
-            mine[1] += l.counts.computing_s * (1 - l.counts.runs_shared / l.counts.runs);
+        if (l.counts.executions > 0)
+            mine[1] += l.counts.computing_s * (1 - l.counts.executions_shared / l.counts.executions);
     }
     for (const observe::CallFigures& c : r.calls)
         calls.add(c.name.c_str(), c.counts.blocked_s - c.counts.lent_s, c.counts);
@@ -368,7 +367,7 @@ Facts gather_facts(Job& job, const RankFigures& r)
     PMPI_Reduce(regions_s, all_regions_s, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     f.parallel_s = all_regions_s[0];
     f.parallel_tasks_s = all_regions_s[1];
-    f.helps_nobody = !lend::victims[job.options.victim].score;
+    f.helps_nobody = !lend::victims[job.options.victim];
     for (const policy::Policy* p : policy::policies())
         p->tell(f);
     const unsigned threads = openmp::sharer ? openmp::openmp_usual() : 0;

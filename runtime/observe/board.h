@@ -140,7 +140,8 @@ struct alignas(64) Board {
     uint64_t attached_at;      // ticks
     int64_t attached_at_unix;  // ns since 1970, of the same moment
     volatile uint64_t ended_at; // ticks, when MPI_Finalize is nearly over; 0 before
-    volatile uint64_t lag_ticks; // how much later the rank would be without stealing, as estimated: docs/report.md
+    // how much later the rank would be without stealing, as estimated: docs/reference/report.md
+    volatile uint64_t lag_ticks;
     volatile Flag observed;    // 1: with report or trace, so that all regions and MPI calls are timed
     volatile Flag inactive;    // the rank runs without stealing (mpi/job.h says why)
     volatile Flag phase;       // row of the present phase

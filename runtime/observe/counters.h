@@ -2,8 +2,8 @@
 //
 // Every counter, once. Of these lists are made: the board's fields (board.h), the report's figures and their JSON and
 // CSV (report.h, figures.cpp), the variables of MPI_T (mpi/mpi_t.cpp) and what ws-top reads and prints as JSON
-// (tools/top). docs/report.schema.json, docs/top.schema.json and docs/mpi_t.md are compared with them by
-// tests/unit/observe/counters_test.cpp.
+// (tools/top). docs/reference/report.schema.json, docs/reference/top.schema.json and docs/reference/mpi_t.md are
+// compared with them by tests/unit/observe/counters_test.cpp.
 //
 // A row is in the list of what it belongs to, a rank, a loop, an MPI call or a phase, as
 //
@@ -22,7 +22,7 @@
 //    where    REPORT: in reports, from the first version on; LATER: in reports, and old ones lack it: what is added has
 //             this; BOARD: on the board alone
 //    mpi_t    its name in MPI_T, or NONE
-//    help     for people: docs/report.schema.json and MPI_T have it
+//    help     for people: docs/reference/report.schema.json and MPI_T have it
 //
 // A counter that is added to goes to the end of its list: then no line of a report or of the board changes its place.
 #pragma once
@@ -41,11 +41,11 @@
     MADE(TIME, worker_helped, REPORT, NONE, "its workers' cores computed for other ranks") \
     MADE(TIME, loops, REPORT, NONE, "of computing_s: in ws loops; and in MPI calls inside of them") \
     LOOPS(TIME, untimed, REPORT, NONE, "of loops_s: extrapolated from a sample; 0 in a run with a report") \
-    LOOPS(COUNT, runs, REPORT, WS_REGIONS, "executions of ws loops") \
-    LOOPS(COUNT, runs_shared, REPORT, WS_REGIONS_SHARED, "of them: offered to others") \
-    LOOPS(COUNT, runs_helped, REPORT, WS_REGIONS_JOINED, "of them: helped with") \
-    PROCESS(COUNT, runs_plain, REPORT, NONE, "beside runs: on threads whose loops are not shared, or nested") \
-    LOOPS(COUNT, runs_unpaid, REPORT, NONE, "of runs: not shared as sharing had not paid") \
+    LOOPS(COUNT, executions, REPORT, WS_EXECUTIONS, "executions of ws loops") \
+    LOOPS(COUNT, executions_shared, REPORT, WS_EXECUTIONS_SHARED, "of them: offered to others") \
+    LOOPS(COUNT, executions_helped, REPORT, WS_EXECUTIONS_HELPED, "of them: helped with") \
+    PROCESS(COUNT, executions_plain, REPORT, NONE, "beside executions: on threads whose loops are not shared, or nested") \
+    LOOPS(COUNT, executions_unpaid, REPORT, NONE, "of executions: not shared as sharing had not paid") \
     LOOPS(COUNT, iterations_kept, REPORT, NONE, "run by the owner") \
     LOOPS(COUNT, iterations_stolen, REPORT, NONE, "run by guests and workers") \
     LOOPS(COUNT, chunks_kept, REPORT, WS_CHUNKS_KEPT, "run by the owner") \
@@ -102,18 +102,19 @@
 // observed. The others are cut into chunks and all timed, open to close. The first eight are those that an execution
 // without thieves writes: they fill a cache line.
 #define WS_LOOP_COUNTERS(ROW, MADE) \
-    ROW(COUNT, whole_regions, BOARD, NONE, "executions that ran whole") \
+    ROW(COUNT, whole_executions, BOARD, NONE, "executions that ran whole") \
     ROW(COUNT, whole_iterations, BOARD, NONE, "iterations in them") \
-    ROW(COUNT, timed_regions, BOARD, NONE, "of the whole ones: timed") \
+    ROW(COUNT, timed_executions, BOARD, NONE, "of the whole ones: timed") \
     ROW(COUNT, timed_iterations, BOARD, NONE, "iterations in those") \
     ROW(TIME, timed, BOARD, NONE, "in those") \
-    ROW(COUNT, cut_regions, BOARD, WS_REGIONS_CUT, "executions that ran in chunks; the others were too short to be worth that") \
+    ROW(COUNT, cut_executions, BOARD, WS_EXECUTIONS_CUT, \
+        "executions that ran in chunks; the others were too short to be worth that") \
     ROW(COUNT, cut_iterations, BOARD, NONE, "iterations in them") \
     ROW(TIME, cut, BOARD, NONE, "in them") \
-    MADE(COUNT, runs, REPORT, NONE, "executions") \
-    ROW(COUNT, runs_shared, REPORT, NONE, "offered to others") \
-    ROW(COUNT, runs_helped, REPORT, NONE, "helped with") \
-    ROW(COUNT, runs_unpaid, REPORT, NONE, "not shared as sharing had not paid") \
+    MADE(COUNT, executions, REPORT, NONE, "executions") \
+    ROW(COUNT, executions_shared, REPORT, NONE, "offered to others") \
+    ROW(COUNT, executions_helped, REPORT, NONE, "helped with") \
+    ROW(COUNT, executions_unpaid, REPORT, NONE, "not shared as sharing had not paid") \
     MADE(COUNT, iterations_kept, REPORT, NONE, "run by the owners") \
     ROW(COUNT, iterations_stolen, REPORT, NONE, "run by guests and workers") \
     ROW(COUNT, kept_chunks, BOARD, NONE, "chunks of cut executions that the owner ran") \
@@ -125,7 +126,8 @@
     MADE(TIME, untimed, REPORT, NONE, "of computing_s: extrapolated from a sample") \
     ROW(TIME, longest_chunk, REPORT, NONE, "the longest chunk that was timed") \
     ROW(COUNT, shared_iterations, BOARD, NONE, "iterations of executions that were offered to others") \
-    ROW(COUNT, runs_with_tasks, LATER, NONE, "executions in which OpenMP tasks were put, which sharing does not divide")
+    ROW(COUNT, executions_with_tasks, LATER, NONE, \
+        "executions in which OpenMP tasks were put, which sharing does not divide")
 
 // Of an MPI function of the program; the first two only in a run with report or trace.
 #define WS_CALL_COUNTERS(ROW) \

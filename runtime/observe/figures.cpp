@@ -51,16 +51,17 @@ LoopCounts loop_counts(const LoopRow& row, double tick)
 {
     LoopCounts c = {};
     WS_LOOP_COUNTERS(WS_FROM_ROW, WS_NO)
-    const double whole = number(row.whole_regions), timed = number(row.timed_regions), cut = number(row.cut_regions);
+    const double whole = number(row.whole_executions), timed = number(row.timed_executions),
+                 cut = number(row.cut_executions);
     const double whole_iterations = number(row.whole_iterations), timed_iterations = number(row.timed_iterations);
     const double timed_s = number(row.timed_ticks) * tick;
     double whole_s = timed_s;
     if (timed < whole && timed_iterations > 0)
         whole_s = std::max(timed_s, timed_s / timed_iterations * whole_iterations);
-    c.runs = whole + cut;
+    c.executions = whole + cut;
     c.iterations_kept = whole_iterations + number(row.cut_iterations) - c.iterations_stolen;
     c.chunks_kept = whole + number(row.kept_chunks);
-    c.runs_cut = cut;
+    c.executions_cut = cut;
     c.cut_s = std::max(0.0, number(row.cut_ticks) * tick - c.close_wait_s);
     c.computing_s = std::max(0.0, whole_s + number(row.cut_ticks) * tick - c.close_wait_s);
     c.untimed_s = whole_s - timed_s;
@@ -112,7 +113,7 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
         const LoopCounts l = loop_counts(row, tick);
         c.loops_s += l.computing_s;
         WS_RANK_COUNTERS(WS_NO, WS_NO, WS_NO, WS_NO, WS_FROM_LOOP, WS_NO)
-        if (l.runs > 0)
+        if (l.executions > 0)
             r.loops.push_back({std::string(row.name, strnlen(row.name, sizeof row.name)), l});
     }
     for (unsigned i = 0; i < board.call_row_count; i++) {

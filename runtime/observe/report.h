@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The report of a run: figures of every rank, put together, and what follows from them. Knows no MPI: mpi/report.cpp
-// brings the ranks' figures here, tools/report reads them from a file. What each figure means: docs/report.md.
+// brings the ranks' figures here, tools/report reads them from a file. What each figure means:
+// docs/reference/report.md.
 //
 //    Board --rank_figures()--> RankFigures --ReportBuilder--> Report --> text, JSON, CSV
 //
@@ -27,7 +28,8 @@ struct RankCounts {
 };
 struct LoopCounts { // sums, but for the longest chunk
     WS_LOOP_COUNTERS(WS_FIGURE, WS_FIGURE)
-    double runs_cut, cut_s;       // of runs, and of computing_s: those that were long enough to be cut into chunks
+    // Of executions, and of computing_s: those that were long enough to be cut into chunks.
+    double executions_cut, cut_s;
 };
 struct CallCounts {
     WS_CALL_COUNTERS(WS_FIGURE)
@@ -104,7 +106,7 @@ struct PhaseRowFigures {
     Efficiency as_is, without_stealing;
 };
 
-constexpr char report_schema[] = "workshare-report/1";
+constexpr char report_schema[] = "workshare-report/2";
 // loops of ranks that a report holds; with more it has none, only loops of the job
 constexpr size_t most_rank_loops = 65536;
 // changes of a rank's cores that are told: those behind them only by the last
@@ -141,6 +143,9 @@ private:
         std::vector<double> useful, plain_useful, lent; // by rank, as they came
         std::vector<int64_t> nodes, workers;
     };
+    void sum_ranks(); // fills the report's parts that are about the job, its nodes and its ranks
+    static PhaseRowFigures phase_row(int64_t level, const Phases& p, const RankCounts& totals);
+
     Report report_;
     std::vector<RankFigures> ranks_; // without loops, calls, phases
     std::map<std::string, LoopCounts> loops_;

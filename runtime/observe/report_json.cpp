@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The report as JSON, written and read. The format is in docs/report.schema.json.
+// The report as JSON, written and read. The format is in docs/reference/report.schema.json.
 #include "observe/format.h"
 #include "observe/report.h"
 
@@ -138,10 +138,11 @@ std::string report_json(const Report& r)
 
 namespace {
 
-// A value and where it stands, for messages.
+// A value, where it stands, for messages, and the version of the report that it is of.
 struct At {
     const Json& j;
     std::string path;
+    int version;
 
     [[noreturn]] void wrong(const char* what) const { throw std::runtime_error(path + " is " + what); }
     At operator[](const char* name) const
@@ -152,7 +153,7 @@ struct At {
         const std::string full = path.empty() ? name : path + "." + name;
         if (at == j.end())
             throw std::runtime_error("there is no " + full);
-        return {*at, full};
+        return {*at, full, version};
     }
     double number() const
     {
@@ -178,9 +179,16 @@ struct At {
         if (!j.is_array())
             wrong("no list");
         for (size_t i = 0; i < j.size(); i++)
-            f(At{j[i], path + "[" + std::to_string(i) + "]"});
+            f(At{j[i], path + "[" + std::to_string(i) + "]", version});
     }
 };
+
+// What version 1 calls a field: executions were runs there.
+std::string name_in(int version, const std::string& name)
+{
+    constexpr char now[] = "executions", before[] = "runs";
+    return version == 1 && name.compare(0, sizeof now - 1, now) == 0 ? before + name.substr(sizeof now - 1) : name;
+}
 
 // Fields that reports of the first version can lack: they are 0 then.
 bool came_later(const std::string& name)
@@ -199,7 +207,8 @@ struct Get {
     const At& at;
     void operator()(const char* name, double& value) const
     {
-        value = came_later(name) && !at.j.contains(name) ? 0 : at[name].number();
+        const std::string there = name_in(at.version, name);
+        value = came_later(name) && !at.j.contains(there) ? 0 : at[there.c_str()].number();
     }
 };
 
@@ -273,10 +282,9 @@ Report read_report(const std::string& bytes)
             throw std::runtime_error("it ends too early: the report was not written to its end");
         throw std::runtime_error("it is not JSON, at byte " + std::to_string(error.byte));
     }
-    const At at = {j, ""};
     if (!j.is_object() || !j.contains("schema") || !j["schema"].is_string())
         throw std::runtime_error("it is not a report of Workshare: there is no \"schema\"");
-    const std::string schema = at["schema"].text();
+    const std::string schema = j["schema"].get<std::string>();
     const int version = version_of(schema), own = version_of(report_schema);
     if (version <= 0)
         throw std::runtime_error("it is not a report of Workshare: its schema is " + schema);
@@ -284,6 +292,7 @@ Report read_report(const std::string& bytes)
         throw std::runtime_error("it is of a newer version of Workshare: its schema is " + schema + ", known here is " +
                                  report_schema);
 
+    const At at = {j, "", version};
     Report r;
     r.workshare = at["workshare"].text();
     r.program = at["program"].text();

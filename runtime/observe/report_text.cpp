@@ -177,11 +177,11 @@ std::string waiting(const RankCounts& c)
 std::string stealing(const RankCounts& c)
 {
     const double iterations = c.iterations_kept + c.iterations_stolen;
-    if (c.runs == 0)
+    if (c.executions == 0)
         return "";
     std::string s = "\nSTEALING\n";
-    s += format("  of %s executions of ws loops %s were shared and %s helped with\n", count_text(c.runs).c_str(),
-                count_text(c.runs_shared).c_str(), count_text(c.runs_helped).c_str());
+    s += format("  of %s executions of ws loops %s were shared and %s helped with\n", count_text(c.executions).c_str(),
+                count_text(c.executions_shared).c_str(), count_text(c.executions_helped).c_str());
     s += format("  iterations: %s kept, %s stolen (%s); chunks: %s kept, %s stolen\n",
                 count_text(c.iterations_kept).c_str(), count_text(c.iterations_stolen).c_str(),
                 percent(c.iterations_stolen, iterations).c_str(), count_text(c.chunks_kept).c_str(),
@@ -218,19 +218,20 @@ std::string loops(const Report& r)
 {
     if (r.loops.empty())
         return "";
-    Table t({"runs", "iterations", "stolen", "chunks", "stolen", "own time", "borrowed", "waited", "longest", "<loop"});
+    Table t(
+        {"execs", "iterations", "stolen", "chunks", "stolen", "own time", "borrowed", "waited", "longest", "<loop"});
     size_t shown = 0;
     for (const LoopFigures& l : r.loops) {
         if (shown++ == most_rows)
             break;
         const LoopCounts& c = l.counts;
-        t.row({count_text(c.runs), count_text(c.iterations_kept + c.iterations_stolen),
+        t.row({count_text(c.executions), count_text(c.iterations_kept + c.iterations_stolen),
                percent(c.iterations_stolen, c.iterations_kept + c.iterations_stolen),
                count_text(c.chunks_kept + c.chunks_stolen), percent(c.chunks_stolen, c.chunks_kept + c.chunks_stolen),
                time_text(c.computing_s) + (c.untimed_s > 0 ? "*" : ""), time_text(c.borrowed_s),
                time_text(c.close_wait_s), time_text(c.longest_chunk_s), printable(l.name)});
     }
-    std::string s = "\nLOOPS (waited: for guests, at their end; longest: chunk)\n" + t.text();
+    std::string s = "\nLOOPS (execs: executions; waited: for guests, at their end; longest: chunk)\n" + t.text();
     if (r.loops.size() > most_rows)
         s += format("  ... and %s\n", plural(double(r.loops.size() - most_rows), "loop").c_str());
     if (r.totals.untimed_s > 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The ranks' figures put together: sums, who computed on whose core, the POP metrics. The formulas are derived in
-// docs/report.md.
+// docs/reference/report.md.
 #include "observe/report.h"
 
 #include <algorithm>
@@ -121,60 +121,108 @@ void ReportBuilder::add(RankFigures&& r)
     ranks_.push_back(std::move(r));
 }
 
-Report ReportBuilder::finish()
+namespace {
+
+// The cores of ranks: what each did usefully, and would have done without stealing.
+struct Uses {
+    std::vector<CoreUse> now, plain;
+
+    void add(const Uses& more)
+    {
+        now.insert(now.end(), more.now.begin(), more.now.end());
+        plain.insert(plain.end(), more.plain.begin(), more.plain.end());
+    }
+};
+
+// The uses of the cores of a rank and its workers. Fills the counts that follow from `busy`: the seconds that guests
+// and workers computed on each core of its node.
+Uses uses_of(RankFigures& r, const std::map<unsigned, double>& busy)
+{
+    auto busy_on = [&](int64_t core) {
+        const auto at = busy.find(unsigned(core));
+        return at == busy.end() ? 0 : at->second;
+    };
+    RankCounts& c = r.counts;
+    c.helped_s = busy_on(r.node_rank);
+    Uses uses{{{r.node, c.computing_s + c.helped_s}}, {{r.node, c.computing_s + c.borrowed_s}}};
+    double workers_s = 0;
+    for (int64_t w = 0; w < r.workers; w++) {
+        const double of_worker = busy_on(r.first_worker + w);
+        workers_s += of_worker;
+        uses.now.push_back({r.node, of_worker});
+        uses.plain.push_back({r.node, 0});
+    }
+    c.worker_helped_s = std::max(0.0, workers_s - c.borrowed_workers_s);
+    return uses;
+}
+
+} // namespace
+
+// The uses of cores by phase. By phase nobody counts whose core computed for others. So of what was borrowed in the
+// phase, ranks' cores are taken to have done the same share as in the whole run, divided among them by how long they
+// were lent; workers' cores the rest.
+PhaseRowFigures ReportBuilder::phase_row(int64_t level, const Phases& p, const RankCounts& totals)
+{
+    double lent = 0, workers = 0;
+    for (size_t i = 0; i < p.lent.size(); i++) {
+        lent += p.lent[i];
+        workers += double(p.workers[i]);
+    }
+    const double at_home = std::min(lent, p.sum.borrowed_s * ratio(totals.helped_s, totals.borrowed_s));
+    Uses uses;
+    for (size_t i = 0; i < p.useful.size(); i++) {
+        uses.now.push_back({p.nodes[i], p.useful[i] + p.lent[i] * ratio(at_home, lent, 0)});
+        uses.plain.push_back({p.nodes[i], p.plain_useful[i]});
+        for (int64_t w = 0; w < p.workers[i]; w++) {
+            uses.now.push_back({p.nodes[i], (p.sum.borrowed_s - at_home) / workers});
+            uses.plain.push_back({p.nodes[i], 0});
+        }
+    }
+    return {level, p.sum, efficiency(p.sum.wall_s, uses.now),
+            efficiency(p.sum.wall_s + std::max(0.0, p.sum.lag_s), uses.plain)};
+}
+
+void ReportBuilder::sum_ranks()
 {
     Report& t = report_;
     std::sort(ranks_.begin(), ranks_.end(), [](const RankFigures& a, const RankFigures& b) { return a.rank < b.rank; });
-    std::vector<CoreUse> now, plain;
+    Uses all;
     std::map<int64_t, NodeRow> nodes;
-    std::map<int64_t, std::vector<CoreUse>> node_now, node_plain;
-    std::map<int64_t, double> node_lag;
+    std::map<int64_t, Uses> node_uses;
     double lag = 0;
     for (RankFigures& r : ranks_) {
-        auto busy_on = [&](int64_t core) {
-            const auto& busy = busy_on_[r.node];
-            const auto at = busy.find(unsigned(core));
-            return at == busy.end() ? 0 : at->second;
-        };
-        RankCounts& c = r.counts;
-        c.helped_s = busy_on(r.node_rank);
-        std::vector<CoreUse> use = {{r.node, c.computing_s + c.helped_s}},
-                             alone = {{r.node, c.computing_s + c.borrowed_s}};
-        double workers_s = 0;
-        for (int64_t w = 0; w < r.workers; w++) {
-            const double busy = busy_on(r.first_worker + w);
-            workers_s += busy;
-            use.push_back({r.node, busy});
-            alone.push_back({r.node, 0});
-        }
-        c.worker_helped_s = std::max(0.0, workers_s - c.borrowed_workers_s);
-        now.insert(now.end(), use.begin(), use.end());
-        plain.insert(plain.end(), alone.begin(), alone.end());
-        node_now[r.node].insert(node_now[r.node].end(), use.begin(), use.end());
-        node_plain[r.node].insert(node_plain[r.node].end(), alone.begin(), alone.end());
+        const Uses uses = uses_of(r, busy_on_[r.node]);
+        all.add(uses);
+        node_uses[r.node].add(uses);
+        const RankCounts& c = r.counts;
         NodeRow& n = nodes[r.node];
         n.node = r.node;
         n.host = r.host;
         n.ranks++;
-        n.cores += double(use.size());
-        node_lag[r.node] = std::max(node_lag[r.node], r.lag_s);
+        n.cores += double(uses.now.size());
         add_numbers(n.counts, c);
         add_numbers(t.totals, c);
         t.ranks++;
-        t.cores += double(use.size());
+        t.cores += double(uses.now.size());
         t.elapsed_s = std::max(t.elapsed_s, c.wall_s);
         lag = std::max(lag, r.lag_s);
         t.rank.push_back({r.rank, r.node, r.workers, r.inactive, c, std::move(r.loops), std::move(r.cores)});
     }
     t.nodes = double(nodes.size());
-    t.as_is = efficiency(t.elapsed_s, now);
-    t.without_stealing = efficiency(t.elapsed_s + lag, plain);
+    t.as_is = efficiency(t.elapsed_s, all.now);
+    t.without_stealing = efficiency(t.elapsed_s + lag, all.plain);
     t.speedup = ratio(t.elapsed_s + lag, t.elapsed_s);
     for (auto& [number, n] : nodes) {
-        n.as_is = efficiency(t.elapsed_s, node_now[number]);
-        n.without_stealing = efficiency(t.elapsed_s + lag, node_plain[number]);
+        n.as_is = efficiency(t.elapsed_s, node_uses[number].now);
+        n.without_stealing = efficiency(t.elapsed_s + lag, node_uses[number].plain);
         t.node.push_back(std::move(n));
     }
+}
+
+Report ReportBuilder::finish()
+{
+    Report& t = report_;
+    sum_ranks();
     for (const auto& [name, counts] : loops_)
         t.loops.push_back({name, counts});
     std::stable_sort(t.loops.begin(), t.loops.end(), [](const LoopFigures& a, const LoopFigures& b) {
@@ -185,28 +233,8 @@ Report ReportBuilder::finish()
     std::stable_sort(t.calls.begin(), t.calls.end(), [](const CallFigures& a, const CallFigures& b) {
         return std::max(a.counts.time_s, a.counts.blocked_s) > std::max(b.counts.time_s, b.counts.blocked_s);
     });
-    for (const auto& [level, p] : phases_) {
-        // It is not counted by phase whose core computed for others. So of what was borrowed in the phase, ranks' cores
-        // are taken to have done the same share as in the whole run, divided among them by how long they were lent;
-        // workers' cores the rest.
-        double lent = 0, workers = 0;
-        for (size_t i = 0; i < p.lent.size(); i++) {
-            lent += p.lent[i];
-            workers += double(p.workers[i]);
-        }
-        const double at_home = std::min(lent, p.sum.borrowed_s * ratio(t.totals.helped_s, t.totals.borrowed_s));
-        std::vector<CoreUse> phase_now, phase_plain;
-        for (size_t i = 0; i < p.useful.size(); i++) {
-            phase_now.push_back({p.nodes[i], p.useful[i] + p.lent[i] * ratio(at_home, lent, 0)});
-            phase_plain.push_back({p.nodes[i], p.plain_useful[i]});
-            for (int64_t w = 0; w < p.workers[i]; w++) {
-                phase_now.push_back({p.nodes[i], (p.sum.borrowed_s - at_home) / workers});
-                phase_plain.push_back({p.nodes[i], 0});
-            }
-        }
-        t.phases.push_back({level, p.sum, efficiency(p.sum.wall_s, phase_now),
-                            efficiency(p.sum.wall_s + std::max(0.0, p.sum.lag_s), phase_plain)});
-    }
+    for (const auto& [level, p] : phases_)
+        t.phases.push_back(phase_row(level, p, t.totals));
     return std::move(t);
 }
 

@@ -37,7 +37,7 @@ std::string used_by_others(const Facts& f)
     return format("%.0f %% of ", 100 * f.others.share) + cpus;
 }
 
-double per_run(const LoopFigures& l, double x) { return l.counts.runs > 0 ? x / l.counts.runs : 0; }
+double per_run(const LoopFigures& l, double x) { return l.counts.executions > 0 ? x / l.counts.executions : 0; }
 double time_of(const LoopFigures& l) { return l.counts.computing_s + l.counts.borrowed_s; }
 
 // The part of the waiting in which another rank of the node computed.
@@ -53,13 +53,13 @@ const LoopFigures* coarse_loop(const Totals& t, const Facts& f, double waited)
     const double cores = (t.ranks + t.workers) / std::max(t.nodes, 1.0);
     for (const LoopFigures& l : f.loops)
         if (time_of(l) > 0.2 * t.loops && l.counts.longest_chunk_s > 0.5 * per_run(l, time_of(l)) / cores &&
-            waited > 0.1 * l.counts.longest_chunk_s * l.counts.runs)
+            waited > 0.1 * l.counts.longest_chunk_s * l.counts.executions)
             return &l;
     return nullptr;
 }
 
 // Tasks were put in most executions of the loop, a parallel region's.
-bool has_tasks(const LoopFigures& l) { return l.counts.runs_with_tasks > 0.5 * l.counts.runs; }
+bool has_tasks(const LoopFigures& l) { return l.counts.executions_with_tasks > 0.5 * l.counts.executions; }
 
 std::string tasks_text(const LoopFigures& l)
 {
@@ -70,7 +70,9 @@ std::string tasks_text(const LoopFigures& l)
 const LoopFigures* unshared_loop(const Facts& f)
 {
     const LoopFigures* most = nullptr;
-    auto unshared = [](const LoopFigures& l) { return l.counts.computing_s * (1 - per_run(l, l.counts.runs_shared)); };
+    auto unshared = [](const LoopFigures& l) {
+        return l.counts.computing_s * (1 - per_run(l, l.counts.executions_shared));
+    };
     for (const LoopFigures& l : f.loops)
         if (!most || unshared(l) > unshared(*most))
             most = &l;
@@ -111,8 +113,8 @@ bool no_core_was_free(const Totals& t)
 double usual_run(const LoopFigures& l)
 {
     const LoopCounts& c = l.counts;
-    const double cut = c.cut_s + c.borrowed_s, whole = time_of(l) - cut, runs_whole = c.runs - c.runs_cut;
-    return c.runs_cut > 0 && cut > whole ? cut / c.runs_cut : runs_whole > 0 ? whole / runs_whole : 0;
+    const double cut = c.cut_s + c.borrowed_s, whole = time_of(l) - cut, runs_whole = c.executions - c.executions_cut;
+    return c.executions_cut > 0 && cut > whole ? cut / c.executions_cut : runs_whole > 0 ? whole / runs_whole : 0;
 }
 
 bool is_short(const LoopFigures& l) { return usual_run(l) < short_run_s; }
@@ -133,7 +135,7 @@ const LoopFigures* unpaid_loop(const Facts& f)
     const LoopFigures* most = nullptr;
     double unpaid = 0, all = 0, longest = 0;
     for (const LoopFigures& l : f.loops) {
-        const double s = l.counts.computing_s * std::min(1.0, per_run(l, l.counts.runs_unpaid));
+        const double s = l.counts.computing_s * std::min(1.0, per_run(l, l.counts.executions_unpaid));
         all += time_of(l);
         unpaid += s;
         if (s > longest) {
@@ -168,7 +170,7 @@ std::string why_nothing_shared(const Facts& f, double share)
                              mostly_in_call(f).c_str());
     if (has_tasks(*unshared))
         return head + tasks_text(*unshared);
-    if (unshared->counts.runs_unpaid > 0.5 * unshared->counts.runs)
+    if (unshared->counts.executions_unpaid > 0.5 * unshared->counts.executions)
         return head + "sharing " + unshared->name + " did not pay (memory-bound, or too short), and was stopped";
     return head + unshared->name + " was not shared: " + why_unshared(*unshared);
 }
@@ -462,7 +464,7 @@ std::string to_json(const Totals& t, const Verdict& v, const Facts& f, const cha
         {"rest", text(v.rest)},
         {"speedup", v.speedup},
         {"helped_s", t.stolen_home},
-        {"computing_s", t.computing},
+        {"unblocked_s", t.computing},
         {"loops_s", t.loops},
         {"kept_off_s", t.kept_off},
         {"polls", whole(t.polls)},

@@ -14,7 +14,7 @@ struct Totals {
     double ranks, nodes, alone_on_node; // ranks that share their node with no other
     double wall;                        // attach to detach, the longest
     double idle;                        // blocked in MPI, lent time included
-    double lent;                        // cores lent
+    double lent;                        // of it: cores of ranks lent; not of workers, which always want more
     double stolen;                      // guests computing
     double regions, regions_off, regions_shared, regions_joined;
     double iterations_stolen, chunks_stolen;
@@ -58,7 +58,7 @@ struct Facts {
     int jobs_of_one = 0;
     bool pmix = false;              // as it told them by PMIx
     bool other_jobs = false;        // some rank shared its CPUs with other jobs of this user
-    bool helps_nobody = false;      // VictimPolicy::none
+    bool helps_nobody = false;      // -workshare-victim none
     std::vector<std::string> policies; // what they did, a part of the verdict's line each
     std::vector<CoresFrom> cores; // of this rank's parallel regions, over time
     // What other programs used of the node where that was most: a share of the time of one CPU, or, where ranks share
@@ -83,8 +83,8 @@ double most_speedup(const Totals& totals);
 // The loop that most was stolen from, or nothing.
 std::string top_loop(const Facts& facts);
 
-// What WS_STATS_FILE gets, of the version `workshare`: docs/stats.schema.json.
-constexpr char stats_schema[] = "workshare-stats/1";
+// What WS_STATS_FILE gets, of the version `workshare`: docs/reference/stats.schema.json.
+constexpr char stats_schema[] = "workshare-stats/2";
 std::string to_json(const Totals& totals, const Verdict& verdict, const Facts& facts, const char* workshare);
 
 } // namespace ws::observe

@@ -5,6 +5,7 @@
   generate.py header OPTIONS.TXT          options_table.h, for libws and ws-doctor
   generate.py installed OPTIONS.TXT       share/workshare/options, for mpiexec and completion
   generate.py man OPTIONS.TXT PAGE.scd    the man page, with its lists of options in place of the lines @OPTIONS@, @VARIABLES@ and @TESTS@
+  generate.py page OPTIONS.TXT PAGE.md    the page of the reference, with its lists renewed between the lines <!-- OPTIONS: begin --> and end
 """
 import json
 import re
@@ -218,7 +219,57 @@ def man(options, page):
             sys.stdout.write('\n'.join(lists[line.strip()]) if line.strip() in lists else line)
 
 
+GROUPS = {'core': 'Sharing', 'steal': 'Ranks that help', 'dpb': 'OpenMP', 'flex': 'Rows (XMPI)', 'nblb': 'Tasks', 'observe': 'Summary, report and timeline'}
+
+
+def markdown(text):
+    """scdoc's *bold* and _file_ as code."""
+    text = re.sub(r'(?<![\w*])\*([^*]+)\*(?!\w)', lambda m: f'`{m[1]}`' if m[1][0] in '-_' or re.fullmatch(r'[\w():-]+( -s)?', m[1]) else m[1], text)
+    return re.sub(r'(?<![\w`])_([\w./]+)_(?!\w)', r'`\1`', text)
+
+
+def markdown_entry(option):
+    value = re.sub(r'\w+', lambda m: m[0] if m[0] in option.words else m[0].upper(), re.sub('[{}]', '', option.placeholder))
+    head = f'{option.name}{value}' if option.name else option.variable
+    facts = []
+    if option.kind == 'number' and (option.placeholder or option.unit) and option.most < 1 << 32:
+        facts.append(f'Range: {option.least} to {option.most:,}{" " * bool(option.unit)}{option.unit}.')
+    if option.kind in ('number', 'words') and (option.placeholder or option.unit):
+        facts.append(f'Default: `{option.default}`.')
+    if option.name:
+        facts.append(f'Variable: `{option.variable}{"=1" * (not option.placeholder)}`.')
+    if option.live:
+        facts.append('MPI_T can change it while the job runs.')
+    if option.former_variable:
+        facts.append(f'Former name: `{option.former_option or option.former_variable}`.')
+    return f'###{"#" * bool(option.name)} `{head}`\n\n{markdown(" ".join(option.about))}\n' + f'\n{" ".join(facts)}\n' * bool(facts)
+
+
+def lists_of_page(options):
+    """The lists, by the name that their place in the page has."""
+    ours = [o for o in options if o.name]
+    lists = {'OPTIONS': '\n'.join(f'### {title}\n\n' + '\n'.join(markdown_entry(o) for o in ours if o.policy == policy) for policy, title in GROUPS.items())}
+    for name, chosen in ('VARIABLES', [o for o in options if not o.name and not o.tests]), ('TESTS', [o for o in options if not o.name and o.tests]):
+        lists[name] = '\n'.join(markdown_entry(o) for o in chosen)
+    return lists
+
+
+def renewed(options, text):
+    for name, made in lists_of_page(options).items():
+        text, count = re.subn(rf'(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)', lambda m: f'{m[1]}\n{made}\n{m[2]}', text, flags=re.S)
+        if count != 1:
+            sys.exit(f'the page has no lines <!-- {name}: begin --> and <!-- {name}: end -->')
+    return text
+
+
+def page(options, path):
+    with open(path) as f:
+        text = renewed(options, f.read())
+    with open(path, 'w') as f:
+        f.write(text)
+
+
 if __name__ == '__main__':
-    if len(sys.argv) < 3 or sys.argv[1] not in ('header', 'installed', 'man'):
+    if len(sys.argv) < 3 or sys.argv[1] not in ('header', 'installed', 'man', 'page'):
         sys.exit(__doc__)
     globals()[sys.argv[1]](read(sys.argv[2]), *sys.argv[3:])

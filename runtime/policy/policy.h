@@ -9,21 +9,14 @@
 // for OpenMP's regions is also openmp::RegionCores, and says so by set_region_cores().
 #pragma once
 
-#include "arbiter/decider.h"
-#include "book/book.h"
-#include "measure/meter.h"
-#include "options/options.h"
 #include "observe/verdict.h"
-#include "window/window.h"
+#include "policy/job.h"
 
-#include <mpi.h>
 #include <vector>
 
 namespace ws::policy {
 
-class Policy;
-
-// When a policy wants its next step. If it sets neither, it gets none until it asks for one by Rank::steps.
+// When a policy wants its next step. If it sets neither, it gets none until it asks for one by Job::steps.
 struct Wants {
     static constexpr uint64_t never = ~uint64_t(0);
     bool when_idle = false;  // whenever this rank is blocked and has nothing to steal
@@ -39,44 +32,24 @@ protected:
     ~Steps() = default;
 };
 
-// The rank that policies work for, from attach() to detach().
-struct Rank {
-    window::Window* window = nullptr;      // null: the node has none, and nobody steals there
-    MPI_Comm node = MPI_COMM_NULL; // all ranks of the node, for libws alone
-    int node_number = -1;          // in the job, from 0
-    double ticks_per_us = 1000;    // of this node
-    observe::Board* board = nullptr; // what this process shows of itself: counters
-    measure::Meter* meter = nullptr; // what its own work costs
-    const option::Options* options = nullptr; // as read by all; each policy looks at its own
-    bool wants_periods = false; // set in attach() by a policy that reads Load::period: else nobody looks for periods
-
-    Steps* steps = nullptr; // for policies whose wish for steps comes from elsewhere than blocked time
-
-    // The jobs of this user on the node, from the end of MPI_Init on; joined() says whether this one takes part.
-    book::Reader* book = nullptr;
-
-    // Who decides for a policy on this node; without a window nobody does.
-    arbiter::Decider node_decider(const Policy&) const;
-};
-
 class Policy {
 public:
     // At the end of MPI_Init, collective over MPI_COMM_WORLD: the window and the board are there, nobody lends yet.
-    // Memory that the ranks of the node are to share is made here, by NodeMemory (node_memory.h) on Rank::node.
-    virtual Wants attach(Rank&) { return {}; }
+    // Memory that the ranks of the node are to share is made here, by NodeMemory (node_memory.h) on Job::node.
+    virtual Wants attach(Job&) { return {}; }
     // This rank is blocked in an MPI call, and calls here only what returns at once, on communicators of its own. What
     // takes longer than `budget` ticks is done in several steps: a message that arrives meanwhile waits for the end of
     // this one.
-    virtual Wants step(Rank&, uint64_t /*now*/, uint64_t /*budget*/) { return {}; }
+    virtual Wants step(Job&, uint64_t /*now*/, uint64_t /*budget*/) { return {}; }
     // A worker of this rank is idle and gives its time: as a step, with the same limits. Returns from when on, in
     // ticks, it may have more to do. Any worker, several at once, beside all else.
     virtual uint64_t worker_step(uint64_t /*now*/) { return Wants::never; }
     // MPI_Finalize has begun on all ranks: no more steps.
-    virtual void end(Rank&) {}
+    virtual void end(Job&) {}
     // What the verdict, and so the report, should know. On every rank, at the end.
     virtual void tell(observe::Facts&) const {}
     // In MPI_Finalize, collective over MPI_COMM_WORLD: nobody lends any more, the window is still there.
-    virtual void detach(Rank&) {}
+    virtual void detach(Job&) {}
 
 protected:
     ~Policy() = default; // they live as long as the process

@@ -15,7 +15,7 @@ unsigned number_of(const Policy& policy)
     return unsigned(std::find(all.begin(), all.end(), &policy) - all.begin());
 }
 
-arbiter::Decider Rank::node_decider(const Policy& policy) const
+arbiter::Decider Job::node_decider(const Policy& policy) const
 {
     if (!window)
         return {};
@@ -28,26 +28,26 @@ Runner::Runner(const std::vector<Policy*>& policies, const volatile uint64_t& bu
         tenants_.push_back({p, {}});
 }
 
-void Runner::attach(const Rank& rank)
+void Runner::attach(const Job& job)
 {
-    rank_ = rank;
-    rank_.steps = this;
-    watch_together(rank_.window);
+    job_ = job;
+    job_.home = pthread_self();
+    job_.steps = this;
     for (Tenant& t : tenants_)
-        want(t, t.policy->attach(rank_), 0, 0);
+        want(t, t.policy->attach(job_), 0, 0);
 }
 
 void Runner::end()
 {
-    watch_together(nullptr);
+    job_.steps = nullptr;
     for (Tenant& t : tenants_)
-        t.policy->end(rank_);
+        t.policy->end(job_);
 }
 
 void Runner::detach()
 {
     for (Tenant& t : tenants_)
-        t.policy->detach(rank_);
+        t.policy->detach(job_);
 }
 
 void Runner::want(const Policy& policy, Wants wants)
@@ -90,11 +90,11 @@ void Runner::step(uint64_t now)
     Tenant* const t = next(now);
     if (!t)
         return;
-    const Wants wants = t->policy->step(rank_, now, base::load_relaxed(budget_));
+    const Wants wants = t->policy->step(job_, now, base::load_relaxed(budget_));
     want(*t, wants, now, std::max(now, base::ticks()));
 }
 
-void Runner::waits_long() { say_who_is_missing(); }
+void Runner::waits_long() { say_who_is_missing(job_); }
 
 uint64_t Runner::worker_step(uint64_t now)
 {

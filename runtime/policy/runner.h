@@ -16,8 +16,8 @@ public:
     // `budget`: what a step may take, in ticks; read before each. It may change.
     Runner(const std::vector<Policy*>& policies, const volatile uint64_t& budget);
 
-    void attach(const Rank& rank);
-    const Rank& rank() const { return rank_; }
+    void attach(const Job& job);
+    const Job& job() const { return job_; }
     void step(uint64_t now) override;
     void waits_long() override;
     uint64_t worker_step(uint64_t now) override;
@@ -34,7 +34,7 @@ private:
     void want(Tenant& tenant, Wants wants, uint64_t began, uint64_t ended);
     Tenant* next(uint64_t now);
 
-    Rank rank_;
+    Job job_;
     std::vector<Tenant> tenants_;
     const volatile uint64_t& budget_;
     size_t turn_ = 0; // who had the last step that was not due

@@ -8,7 +8,6 @@
 #include <cctype>
 #include <cstdio>
 #include <map>
-#include <pthread.h>
 #include <string>
 #include <vector>
 
@@ -21,10 +20,6 @@ using window::Whereabouts;
 using window::Window;
 
 namespace {
-
-Window* watched;
-pthread_t home;
-InTogether* current; // of the home thread
 
 constexpr const char* names[] = {"ws_pool_create",  "ws_pool_run",        "ws_pool_free",   "XMPI_Get_wsize",
                                  "XMPI_Monitor_end", "XMPI_Partition_free", "an MPIX function"};
@@ -84,37 +79,33 @@ template <class Rank, class Text> std::string list_of(const std::vector<Rank>& r
 
 } // namespace
 
-InTogether::InTogether(Together kind, const char* name, MPI_Comm comm) : kind_(kind), name_(name), comm_(comm)
+InTogether::InTogether(const Job& job, Together kind, const char* name, MPI_Comm comm)
+    : job_(job), kind_(kind), name_(name), comm_(comm)
 {
-    if (!watched)
+    if (!job.window || !job.steps)
         return;
-    inside_ = &watched->whereabouts(watched->me()).inside[unsigned(kind)];
+    inside_ = &job.window->whereabouts(job.window->me()).inside[unsigned(kind)];
     Hardware::fetch_add_full(*inside_, 1);
-    if ((is_home_ = pthread_equal(pthread_self(), home))) {
-        outer_ = current;
-        current = this;
+    if ((is_home_ = job.is_home())) {
+        outer_ = job.together;
+        job.together = this;
     }
 }
 
 InTogether::~InTogether()
 {
     if (is_home_)
-        current = outer_;
-    if (inside_ && watched)
+        job_.together = outer_;
+    if (inside_ && job_.steps)
         Hardware::fetch_add_full(*inside_, Flag(-1));
 }
 
-void watch_together(Window* window)
+void say_who_is_missing(const Job& job)
 {
-    watched = window;
-    home = pthread_self();
-}
-
-void say_who_is_missing()
-{
-    if (!current || !watched)
+    const InTogether* const current = job.together;
+    if (!current || !job.steps)
         return;
-    const Window& w = *watched;
+    const Window& w = *job.window;
     const Members members = members_of(current->comm_, w);
     std::vector<unsigned> missing;
     bool all_wait = true;

@@ -5,23 +5,22 @@
 // prints one line per node that names the ranks that are not there.
 #pragma once
 
-#include "window/window.h"
-
-#include <mpi.h>
+#include "policy/job.h"
 
 namespace ws::policy {
 
 // While it lives, the calling thread is in the call `name`. Any thread; but only the one that called MPI_Init notices
-// that it waits.
+// that it waits. Nobody does once the job has no steps any more.
 class InTogether {
 public:
-    InTogether(window::Together kind, const char* name, MPI_Comm comm);
+    InTogether(const Job& job, window::Together kind, const char* name, MPI_Comm comm);
     ~InTogether();
     InTogether(const InTogether&) = delete;
     InTogether& operator=(const InTogether&) = delete;
 
 private:
-    friend void say_who_is_missing();
+    friend void say_who_is_missing(const Job& job);
+    const Job& job_;
     volatile base::Flag* inside_ = nullptr; // null: nobody watches
     window::Together kind_;
     const char* name_;
@@ -30,10 +29,7 @@ private:
     bool is_home_ = false;
 };
 
-// The window in which ranks are looked for, from the thread that called MPI_Init; null: nobody looks any more.
-void watch_together(window::Window* window);
-
 // The thread that called MPI_Init, which has waited for long in an MPI call.
-void say_who_is_missing();
+void say_who_is_missing(const Job& job);
 
 } // namespace ws::policy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Chrome's trace events, for Perfetto, chrome://tracing and ws-timeline (docs/timeline.md). One event a line, so that a
-// reader need not hold the whole file; written as it comes, so that neither need we.
+// Chrome's trace events, for Perfetto, chrome://tracing and ws-timeline (docs/reference/ws-timeline.md). One event a
+// line, so that a reader need not hold the whole file; written as it comes, so that neither need we.
 #include "trace/writers.h"
 #include "base/open_file.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// An OTF2 archive, for otf2-print, Vampir, Scalasca and ws-timeline (docs/timeline.md): a location group a rank, a
-// location a thread, regions for MPI calls, loops, chunks and what a core is used for; what else is known of an event
-// in attributes.
+// An OTF2 archive, for otf2-print, Vampir, Scalasca and ws-timeline (docs/reference/ws-timeline.md): a location group a
+// rank, a location a thread, regions for MPI calls, loops, chunks and what a core is used for; what else is known of an
+// event in attributes.
 #include "trace/writers.h"
 
 #include <algorithm>
@@ -257,28 +257,55 @@ private:
         return text.empty() ? 0 : strings_.try_emplace(text, OTF2_StringRef(strings_.size() + 1)).first->second;
     }
 
+    // ---- definitions, when all events are written
+
     void definitions()
     {
-        OTF2_GlobalDefWriter* w = OTF2_Archive_GetGlobalDefWriter(archive_);
-        if (!w)
+        definer_ = OTF2_Archive_GetGlobalDefWriter(archive_);
+        if (!definer_)
             return;
-        OTF2_GlobalDefWriter_WriteClockProperties(w, 1000000000, 0, uint64_t(job_.length), uint64_t(job_.began_unix));
-        OTF2_GlobalDefWriter_WriteString(w, 0, "");
-        auto text = [&](const std::string& s) {
-            const size_t before = strings_.size();
-            const OTF2_StringRef ref = string(s);
-            if (strings_.size() > before)
-                OTF2_GlobalDefWriter_WriteString(w, ref, s.c_str());
-            return ref;
-        };
+        OTF2_GlobalDefWriter_WriteClockProperties(definer_, 1000000000, 0, uint64_t(job_.length),
+                                                  uint64_t(job_.began_unix));
+        define_strings_of_events();
+        OTF2_GlobalDefWriter_WriteParadigm(definer_, OTF2_PARADIGM_MPI, text("MPI"), OTF2_PARADIGM_CLASS_PROCESS);
+        OTF2_GlobalDefWriter_WriteParadigm(definer_, OTF2_PARADIGM_USER, text("Workshare"),
+                                           OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT);
+        define_attributes();
+        define_nodes();
+        define_ranks();
+        define_threads();
+        define_communicator();
+        std::vector<std::pair<EventKind, uint64_t>> in_order(regions_.size());
+        for (const auto& [what, ref] : regions_)
+            in_order[ref] = what;
+        for (OTF2_RegionRef ref = 0; ref < in_order.size(); ref++)
+            define_region(in_order[ref].first, in_order[ref].second, ref);
+        OTF2_Archive_CloseGlobalDefWriter(archive_, definer_);
+    }
+
+    // Returns the number of a string, and defines the string if it is new.
+    OTF2_StringRef text(const std::string& s)
+    {
+        const size_t before = strings_.size();
+        const OTF2_StringRef ref = string(s);
+        if (strings_.size() > before)
+            OTF2_GlobalDefWriter_WriteString(definer_, ref, s.c_str());
+        return ref;
+    }
+
+    // Defines the strings that attach() has numbered.
+    void define_strings_of_events()
+    {
+        OTF2_GlobalDefWriter_WriteString(definer_, 0, "");
         std::vector<const char*> attached(strings_.size());
         for (const auto& [s, ref] : strings_)
             attached[ref - 1] = s.c_str();
         for (size_t i = 0; i < attached.size(); i++)
-            OTF2_GlobalDefWriter_WriteString(w, OTF2_StringRef(i + 1), attached[i]);
-        OTF2_GlobalDefWriter_WriteParadigm(w, OTF2_PARADIGM_MPI, text("MPI"), OTF2_PARADIGM_CLASS_PROCESS);
-        OTF2_GlobalDefWriter_WriteParadigm(w, OTF2_PARADIGM_USER, text("Workshare"),
-                                           OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT);
+            OTF2_GlobalDefWriter_WriteString(definer_, OTF2_StringRef(i + 1), attached[i]);
+    }
+
+    void define_attributes()
+    {
         static const struct {
             const char *name, *says;
             OTF2_Type type;
@@ -303,25 +330,32 @@ private:
             {"letter", "of the sender, twice its number; 1 more where they come", OTF2_TYPE_UINT64},
         };
         for (unsigned a = 0; a < attributes; a++)
-            OTF2_GlobalDefWriter_WriteAttribute(w, a, text(known[a].name), text(known[a].says), known[a].type);
+            OTF2_GlobalDefWriter_WriteAttribute(definer_, a, text(known[a].name), text(known[a].says), known[a].type);
+    }
 
+    void define_nodes()
+    {
         std::map<uint32_t, const char*> hosts;
         for (uint32_t r = 0; r < job_.ranks; r++)
             hosts[job_.processes[r].node] = job_.processes[r].host;
         constexpr OTF2_SystemTreeNodeRef machine = 0; // its nodes follow
-        OTF2_GlobalDefWriter_WriteSystemTreeNode(w, machine, text("job"), text("machine"),
+        OTF2_GlobalDefWriter_WriteSystemTreeNode(definer_, machine, text("job"), text("machine"),
                                                  OTF2_UNDEFINED_SYSTEM_TREE_NODE);
         for (const auto& [node, host] : hosts) {
-            OTF2_GlobalDefWriter_WriteSystemTreeNode(w, node + 1, text(host), text("node"), machine);
-            OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(w, node + 1, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
+            OTF2_GlobalDefWriter_WriteSystemTreeNode(definer_, node + 1, text(host), text("node"), machine);
+            OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(definer_, node + 1, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
         }
+    }
+
+    void define_ranks()
+    {
         for (uint32_t r = 0; r < job_.ranks; r++) {
             const TraceProcess& p = job_.processes[r];
-            OTF2_GlobalDefWriter_WriteLocationGroup(w, r, text("MPI Rank " + std::to_string(r)),
+            OTF2_GlobalDefWriter_WriteLocationGroup(definer_, r, text("MPI Rank " + std::to_string(r)),
                                                     OTF2_LOCATION_GROUP_TYPE_PROCESS, p.node + 1,
                                                     OTF2_UNDEFINED_LOCATION_GROUP);
             auto say = [&](const char* name, OTF2_Type type, OTF2_AttributeValue value) {
-                OTF2_GlobalDefWriter_WriteLocationGroupProperty(w, r, text(name), type, value);
+                OTF2_GlobalDefWriter_WriteLocationGroupProperty(definer_, r, text(name), type, value);
             };
             OTF2_AttributeValue value;
             value.stringRef = text(p.program);
@@ -331,43 +365,46 @@ private:
             value.int64 = p.end;
             say("WORKSHARE::END_NS", OTF2_TYPE_INT64, value);
         }
-        std::vector<uint64_t> homes(job_.ranks), members(job_.ranks);
+    }
+
+    void define_threads()
+    {
         for (uint32_t i = 0; i < job_.thread_count; i++) {
             const TraceThread& t = job_.threads[i];
-            OTF2_GlobalDefWriter_WriteLocation(w, location(i), text(thread_name(t)), OTF2_LOCATION_TYPE_CPU_THREAD,
-                                               written_[i], t.rank);
+            OTF2_GlobalDefWriter_WriteLocation(definer_, location(i), text(thread_name(t)),
+                                               OTF2_LOCATION_TYPE_CPU_THREAD, written_[i], t.rank);
             auto say = [&](const char* name, uint64_t n) {
                 OTF2_AttributeValue value;
                 value.uint64 = n;
-                OTF2_GlobalDefWriter_WriteLocationProperty(w, location(i), text(name), OTF2_TYPE_UINT64, value);
+                OTF2_GlobalDefWriter_WriteLocationProperty(definer_, location(i), text(name), OTF2_TYPE_UINT64, value);
             };
             OTF2_AttributeValue value;
             value.stringRef = text(kind_name(t.kind));
-            OTF2_GlobalDefWriter_WriteLocationProperty(w, location(i), text("WORKSHARE::KIND"), OTF2_TYPE_STRING,
+            OTF2_GlobalDefWriter_WriteLocationProperty(definer_, location(i), text("WORKSHARE::KIND"), OTF2_TYPE_STRING,
                                                        value);
             say("WORKSHARE::NODE", job_.processes[t.rank].node);
             say("WORKSHARE::CORE", t.core);
             say("WORKSHARE::DROPPED", t.dropped);
         }
+    }
+
+    // Defines MPI_COMM_WORLD: its members are places in a group, which has each rank's first thread.
+    void define_communicator()
+    {
+        std::vector<uint64_t> homes(job_.ranks), members(job_.ranks);
         for (uint32_t r = 0; r < job_.ranks; r++) {
             homes[r] = r; // location() of a rank's first thread
             members[r] = r;
         }
-        OTF2_GlobalDefWriter_WriteGroup(w, 0, text("MPI"), OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
+        OTF2_GlobalDefWriter_WriteGroup(definer_, 0, text("MPI"), OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
                                         OTF2_GROUP_FLAG_NONE, job_.ranks, homes.data());
-        OTF2_GlobalDefWriter_WriteGroup(w, 1, text("MPI_COMM_WORLD"), OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
-                                        OTF2_GROUP_FLAG_NONE, job_.ranks, members.data());
-        OTF2_GlobalDefWriter_WriteComm(w, 0, text("MPI_COMM_WORLD"), 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
-        std::vector<std::pair<EventKind, uint64_t>> in_order(regions_.size());
-        for (const auto& [what, ref] : regions_)
-            in_order[ref] = what;
-        for (OTF2_RegionRef ref = 0; ref < in_order.size(); ref++)
-            define(w, text, in_order[ref].first, in_order[ref].second, ref);
-        OTF2_Archive_CloseGlobalDefWriter(archive_, w);
+        OTF2_GlobalDefWriter_WriteGroup(definer_, 1, text("MPI_COMM_WORLD"), OTF2_GROUP_TYPE_COMM_GROUP,
+                                        OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, job_.ranks, members.data());
+        OTF2_GlobalDefWriter_WriteComm(definer_, 0, text("MPI_COMM_WORLD"), 1, OTF2_UNDEFINED_COMM,
+                                       OTF2_COMM_FLAG_NONE);
     }
 
-    template <class Text>
-    void define(OTF2_GlobalDefWriter* w, Text text, EventKind kind, uint64_t which, OTF2_RegionRef ref)
+    void define_region(EventKind kind, uint64_t which, OTF2_RegionRef ref)
     {
         const std::string named = which < job_.name_count ? job_.names[which] : "?";
         std::string name, file;
@@ -405,7 +442,7 @@ private:
         }
         // The canonical name is the loop's for its chunks, too; the description is the kind, which ws-timeline goes by.
         const OTF2_StringRef shown = text(name), canonical = kind == EventKind::chunk ? text(named) : shown;
-        OTF2_GlobalDefWriter_WriteRegion(w, ref, shown, canonical, text(kind_name(kind)), role, paradigm,
+        OTF2_GlobalDefWriter_WriteRegion(definer_, ref, shown, canonical, text(kind_name(kind)), role, paradigm,
                                          OTF2_REGION_FLAG_NONE, text(file), line, 0);
     }
 
@@ -413,6 +450,7 @@ private:
     std::string error_;
     OTF2_Archive* archive_ = nullptr;
     OTF2_AttributeList* values_ = nullptr;
+    OTF2_GlobalDefWriter* definer_ = nullptr; // in definitions()
     std::vector<uint64_t> written_; // by thread
     std::map<std::pair<EventKind, uint64_t>, OTF2_RegionRef> regions_;
     std::map<std::string, OTF2_StringRef> strings_;

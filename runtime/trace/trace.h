@@ -10,7 +10,7 @@ namespace ws::trace {
 
 // Of the interface below; the module refuses another one.
 constexpr int trace_interface = 1;
-// Of what is in the files: written into both formats, checked by ws-timeline (docs/timeline.md).
+// Of what is in the files: written into both formats, checked by ws-timeline (docs/reference/ws-timeline.md).
 constexpr int trace_format = 2;
 
 constexpr uint32_t no_name = ~0u;

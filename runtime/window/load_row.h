@@ -3,7 +3,7 @@
 // What a rank's own work costs, as it stands in the window: written by its home thread, read by whoever decides, of any
 // rank.
 //
-// Costs: write 1 load and 9 stores; no atomic read-modify-write.
+// Costs: write 1 load and 6 stores; no atomic read-modify-write.
 #pragma once
 
 #include "base/epoch_row.h"
@@ -13,7 +13,7 @@ namespace ws::window {
 
 // Sums in ticks, since the rank attached. Time in which its thread was ready to run while others had its core is in
 // `kept_off` alone; as that is found out some milliseconds later, `useful` may go back by as much. The others only grow
-// from one row to the next.
+// from one row to the next. Other ranks read `at`, `waits` and `useful`, the rank itself all.
 struct Load {
     uint64_t at = 0;       // the moment up to which the sums count; 0: the rank has not attached yet
     bool waits = false;    // the rank waits since then; else it works
@@ -21,11 +21,7 @@ struct Load {
     uint64_t useful = 0;
     // its own thread's waits: in MPI, whether its core was lent or not, and for guests at the ends of its loops
     uint64_t waited = 0;
-    uint64_t borrowed = 0; // the part of `useful` that guests and workers did, on other cores
     uint64_t kept_off = 0; // in neither: its own thread could have worked, but others had its core
-    // what the last turn of the program's outer loop took, waits included; 0: none is known (measure/period.h)
-    uint64_t period = 0;
-    uint64_t turns = 0;    // how many have been measured
 
     // The same row at `now`, if the rank has gone on as it was.
     Load brought_to(uint64_t now) const
@@ -37,16 +33,6 @@ struct Load {
         }
         return l;
     }
-
-    // The share of the time in which its own thread had a core, out of the time in which it wanted to work, from
-    // `before` to this row. 1: nobody was in its way, or it did not work. What takes an hour on a core of its own takes
-    // 1 / rate hours here.
-    double rate(const Load& before) const
-    {
-        const auto own = [](const Load& l) { return double(l.useful) - double(l.borrowed); };
-        const double worked = own(*this) - own(before), off = double(kept_off - before.kept_off);
-        return worked > 0 ? worked / (worked + off) : 1;
-    }
 };
 
 // One cache line, the writer's unless somebody has just read it.
@@ -57,23 +43,21 @@ public:
     // The home thread alone.
     void write(const Load& l)
     {
-        row_.write({Word(l.at) << 1 | Word(l.waits), Word(l.useful), Word(l.waited), Word(l.borrowed), Word(l.kept_off),
-                    Word(l.period), Word(l.turns)});
+        row_.write({Word(l.at) << 1 | Word(l.waits), Word(l.useful), Word(l.waited), Word(l.kept_off)});
     }
 
     // Any thread. False if the row was being written each time: its writer was stopped, or died, in the middle of it.
     bool read(Load& l, unsigned tries = 10000) const
     {
-        Word w[7];
+        Word w[4];
         if (!row_.read(w, tries))
             return false;
-        l = {uint64_t(w[0] >> 1), (w[0] & 1) != 0, uint64_t(w[1]), uint64_t(w[2]),
-             uint64_t(w[3]),      uint64_t(w[4]),  uint64_t(w[5]), uint64_t(w[6])};
+        l = {uint64_t(w[0] >> 1), (w[0] & 1) != 0, uint64_t(w[1]), uint64_t(w[2]), uint64_t(w[3])};
         return true;
     }
 
 private:
-    base::EpochRow<7, Atomics> row_;
+    base::EpochRow<4, Atomics> row_;
 };
 using LoadRow = BasicLoadRow<>;
 

@@ -22,7 +22,7 @@
 
 namespace ws::window {
 
-// What a rank's core is doing for the lending protocol. See docs/protocol.md for the state diagram.
+// What a rank's core is doing for the lending protocol. See docs/internals/protocol.md for the state diagram.
 enum CoreState : base::Flag {
     core_kept = 0,  // the home rank uses it, or burns it waiting
     core_armed = 1, // the home rank is about to lend: senders ring from here on

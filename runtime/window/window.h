@@ -35,7 +35,7 @@ public:
     {
         return base::Hardware::load_relaxed(open_[rank]) & ((1u << max_slots) - 1);
     }
-    // See lag_now(), and docs/report.md. Writers: the rank's owner threads.
+    // See lag_now(), and docs/reference/report.md. Writers: the rank's owner threads.
     volatile base::Hardware::Word& lag(unsigned rank) const { return lag_[rank]; }
     Row& row(unsigned rank) const { return rows_[rank]; }
     Row& mine() const { return rows_[me_]; }

@@ -95,8 +95,6 @@ const std::vector<Check>& checks()
          on_job<sees_openmp>},
         {"WS609", "same on all nodes", "Whether all nodes would load the same program and MPI library.",
          on_job<same_program>},
-        {"WS610", "schedules", "Whether a loop's schedule clause leaves waiting ranks little to take.",
-         on_job<schedules>},
         {"WS611", "polling",
          "Whether the program may wait by calls that return at once, such as MPI_Test: they help only if asked to.",
          on_job<polls>},

@@ -21,7 +21,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     mpi_error, libws_loaded, inactive, local_ranks, node_ranks, launcher)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Library, name, path)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loop, name, file, coarse)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loop, name, file)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Program, given, path, error, error_fix, libraries, loader_asked, mpi,
                                                 mpi_path, libws_path, mpi_libws_path, libws_abi, loops, abis, calls_api,
                                                 calls_unseen, critical, polls, fixed_path, loader_says, init,

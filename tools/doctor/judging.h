@@ -143,7 +143,6 @@ void thread_level(const Job&, Findings&);
 void sees_openmp(const Job&, Findings&);
 void moves_cores(const Job&, Findings&);
 void same_program(const Job&, Findings&);
-void schedules(const Job&, Findings&);
 void polls(const Job&, Findings&);
 
 // WS7 and WS8: the environment and the job

@@ -160,6 +160,97 @@ Job job_of(std::vector<RankFacts> ranks, bool planned, int planned_ranks)
     return job;
 }
 
+struct Wanted { // on the command line
+    std::string program, only;
+    std::vector<std::string> roots, arguments;
+    bool json = false, listed = false;
+    int ranks = 0;
+};
+
+void declare_options(CLI::App& app, Wanted& wanted)
+{
+    app.add_option("PROGRAM", wanted.program, "The program that is to be run; what follows it are its arguments");
+    app.add_option("ARGUMENTS", wanted.arguments);
+    app.add_option("-n,--ranks", wanted.ranks,
+                   "How many ranks are planned for this machine, when it is not under mpirun; else one for each core")
+        ->check(CLI::Range(1, 1000000));
+    app.add_flag("--json", wanted.json, "JSON instead of text")->disable_flag_override();
+    app.add_option("--check", wanted.only, "One check alone, by its number");
+    app.add_flag("--list", wanted.listed, "List all checks, with what they look at")->disable_flag_override();
+    app.add_option("--root", wanted.roots,
+                   "For tests: take /proc, /sys and facts.json from this folder; once for each rank")
+        ->check(CLI::ExistingDirectory)
+        ->allow_extra_args(false);
+    app.set_version_flag("--version", std::string("ws-doctor ") + WS_VERSION);
+    app.prefix_command(false);
+    app.positionals_at_end(true);
+}
+
+// Writes the number of a check as checks() has it. Throws if there is none.
+void find_check(std::string& number)
+{
+    for (char& c : number)
+        c = char(std::toupper(static_cast<unsigned char>(c)));
+    if (!number.empty() &&
+        std::none_of(checks().begin(), checks().end(), [&](const Check& c) { return number == c.number; }))
+        throw CLI::ValidationError("--check", "there is no " + number + "; --list has them");
+}
+
+// Returns the exit status: `status`, unless the output could not be written.
+int written(int status)
+{
+    std::cout.flush();
+    if (std::cout.good() && std::fflush(stdout) == 0 && !std::ferror(stdout))
+        return status;
+    std::fprintf(stderr, "ws-doctor: cannot write: %s\n", std::strerror(errno));
+    return 2;
+}
+
+// What a process is to judge.
+struct Seen {
+    std::vector<RankFacts> ranks; // empty: another process has them and judges
+    bool planned = false;         // not under mpirun
+    bool failed = false;
+};
+
+Seen look(const Wanted& wanted)
+{
+    Seen seen;
+    const auto look_at = [&](const std::string& root) {
+        RankFacts facts{look_at_machine(root), {}};
+        if (!wanted.program.empty())
+            facts.program = look_at_program(wanted.program);
+        seen.ranks.push_back(facts);
+    };
+    if (!wanted.roots.empty()) {
+        for (const std::string& root : wanted.roots)
+            look_at(root);
+        seen.planned = wanted.roots.size() == 1 && !seen.ranks[0].machine.under_mpirun;
+        return seen;
+    }
+    look_at("");
+    const Machine here = seen.ranks[0].machine;
+    seen.planned = !here.under_mpirun;
+    if (!here.launcher.empty() && here.rank != 0)
+        seen.ranks.clear(); // the first of them speaks
+    else if (!seen.planned) {
+        seen.ranks = gather(seen.ranks[0], seen.failed);
+        if (here.rank != 0)
+            seen.ranks.clear(); // rank 0 speaks
+    }
+    return seen;
+}
+
+int count_cores(const Machine& machine)
+{
+    std::set<int> cores;
+    for (int cpu : machine.cpus) {
+        const auto core = machine.core_of.find(std::to_string(cpu));
+        cores.insert(core == machine.core_of.end() ? 100000 + cpu : core->second);
+    }
+    return int(cores.size());
+}
+
 int run(int argc, char** argv)
 {
     CLI::App app(
@@ -170,86 +261,30 @@ int run(int argc, char** argv)
         "at all nodes and ranks. The program is never run.\n"
         "Exit status: 0 if there is nothing worse than a note, 1 for warnings and problems, 2 for a wrong command.",
         "ws-doctor");
-    std::string program, only;
-    std::vector<std::string> roots, arguments;
-    bool json = false, listed = false;
-    int ranks = 0;
-    app.add_option("PROGRAM", program, "The program that is to be run; what follows it are its arguments");
-    app.add_option("ARGUMENTS", arguments);
-    app.add_option("-n,--ranks", ranks,
-                   "How many ranks are planned for this machine, when it is not under mpirun; else one for each core")
-        ->check(CLI::Range(1, 1000000));
-    app.add_flag("--json", json, "JSON instead of text")->disable_flag_override();
-    app.add_option("--check", only, "One check alone, by its number");
-    app.add_flag("--list", listed, "List all checks, with what they look at")->disable_flag_override();
-    app.add_option("--root", roots, "For tests: take /proc, /sys and facts.json from this folder; once for each rank")
-        ->check(CLI::ExistingDirectory)
-        ->allow_extra_args(false);
-    app.set_version_flag("--version", std::string("ws-doctor ") + WS_VERSION);
-    app.prefix_command(false);
-    app.positionals_at_end(true);
-    const auto written = [](int status) {
-        std::cout.flush();
-        if (std::cout.good() && std::fflush(stdout) == 0 && !std::ferror(stdout))
-            return status;
-        std::fprintf(stderr, "ws-doctor: cannot write: %s\n", std::strerror(errno));
-        return 2;
-    };
+    Wanted wanted;
+    declare_options(app, wanted);
     try {
         app.parse(argc, argv);
-        for (char& c : only)
-            c = char(std::toupper(static_cast<unsigned char>(c)));
-        if (!only.empty() &&
-            std::none_of(checks().begin(), checks().end(), [&](const Check& c) { return only == c.number; }))
-            throw CLI::ValidationError("--check", "there is no " + only + "; --list has them");
+        find_check(wanted.only);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) ? 2 : written(0);
     }
-    if (listed) {
-        list(json);
+    if (wanted.listed) {
+        list(wanted.json);
         return written(0);
     }
-
-    std::vector<RankFacts> all;
-    const auto look = [&](const std::string& root) {
-        RankFacts facts{look_at_machine(root), {}};
-        if (!program.empty())
-            facts.program = look_at_program(program);
-        return facts;
-    };
-    bool planned = false;
-    if (!roots.empty()) {
-        for (const std::string& root : roots)
-            all.push_back(look(root));
-        planned = roots.size() == 1 && !all[0].machine.under_mpirun;
-    } else {
-        all.push_back(look(""));
-        planned = !all[0].machine.under_mpirun;
-        if (!all[0].machine.launcher.empty() && all[0].machine.rank != 0)
-            return 0; // the first of them speaks
-        if (!planned) {
-            bool failed;
-            const bool first = all[0].machine.rank == 0;
-            all = gather(all[0], failed);
-            if (!first)
-                return failed; // rank 0 speaks
-        }
-    }
-    if (planned && !ranks) {
-        std::set<int> cores;
-        for (int cpu : all[0].machine.cpus) {
-            const auto core = all[0].machine.core_of.find(std::to_string(cpu));
-            cores.insert(core == all[0].machine.core_of.end() ? 100000 + cpu : core->second);
-        }
-        ranks = std::max(1, int(cores.size()));
-    }
-    Job job = job_of(std::move(all), planned, ranks);
-    job.arguments = arguments;
-    const std::vector<Finding> findings = judge(job, only);
+    Seen seen = look(wanted);
+    if (seen.ranks.empty())
+        return seen.failed;
+    if (seen.planned && !wanted.ranks)
+        wanted.ranks = std::max(1, count_cores(seen.ranks[0].machine));
+    Job job = job_of(std::move(seen.ranks), seen.planned, wanted.ranks);
+    job.arguments = wanted.arguments;
+    const std::vector<Finding> findings = judge(job, wanted.only);
     std::set<std::string> hosts;
     for (const Machine& m : job.machines)
         hosts.insert(m.host);
-    if (json)
+    if (wanted.json)
         print_json(job, findings);
     else
         print(job, findings, hosts.size());

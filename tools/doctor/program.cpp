@@ -132,7 +132,7 @@ void read_loops(const ElfFile& file, const std::string& path, Program& p)
         p.abis.insert(abi);
         p.loops.push_back(
             {ws::abi::shortened(ws::abi::one_line(file.text_at(WS_SITE_SECTION, at)), WS_NAME_MAX, true),
-             path, (kinds & 255) == WS_STATIC && !(kinds & (WS_SITE_CHUNK | WS_SITE_STEAL))});
+             path});
     }
 }
 

@@ -16,7 +16,6 @@ struct Library {
 
 struct Loop {
     std::string name, file;
-    bool coarse = false; // chunks of equal shares, for thieves too
 };
 
 struct Program {

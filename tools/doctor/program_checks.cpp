@@ -157,27 +157,6 @@ void ws_loops(const Job& job, Findings& out)
                 "loops as they stand: mpicc -fws=openmp");
 }
 
-void schedules(const Job& job, Findings& out)
-{
-    if (!runnable(job) || job.program->loops.empty())
-        return out.skip("no loops to look at");
-    std::set<std::string> coarse;
-    for (const Loop& loop : job.program->loops)
-        if (loop.coarse)
-            coarse.insert(loop.name);
-    if (coarse.empty())
-        return out.ok("no schedule is in the way");
-    std::string names;
-    size_t shown = 0;
-    for (const std::string& name : coarse)
-        if (shown++ < 5)
-            names += (names.empty() ? "" : ", ") + name;
-    out.note("schedule(static) without a chunk size: " + names + (shown > 5 ? format(" and %zu more", shown - 5) : ""),
-             "such a loop has as many chunks as the node has ranks: the last ones of a long loop cannot be divided "
-             "when others begin to wait",
-             "#pragma ws for     // without the clause, or with: steal_schedule(dynamic)");
-}
-
 void polls(const Job& job, Findings& out)
 {
     if (!runnable(job))

@@ -167,19 +167,11 @@ BoardFile::~BoardFile()
         close(fd_);
 }
 
-std::string BoardFile::read(Reading& into, bool& unmade) const
-{
-    struct stat file;
-    unmade = false;
-    if (fstat(fd_, &file) != 0)
-        return std::string("the board cannot be read: ") + std::strerror(errno);
-    alignas(Board) char memory[sizeof(Board)] = {};
-    const Board& b = *reinterpret_cast<const Board*>(memory);
-    const uint64_t got = read_at(fd_, memory, sizeof memory, 0);
-    const std::string wrong = check_head(b, got, uint64_t(file.st_size), unmade);
-    if (unmade || !wrong.empty())
-        return wrong;
+namespace {
 
+// Copies what the head of a board says of its rank.
+void take_head(const Board& b, Reading& into)
+{
     into.job = b.job;
     into.rank = b.rank;
     into.size = b.size;
@@ -199,60 +191,92 @@ std::string BoardFile::read(Reading& into, bool& unmade) const
     into.host = clean(b.host, sizeof b.host);
     into.program = clean(b.program, sizeof b.program);
     into.process = b.process;
+}
 
+// Reads the seats of the board in `fd`. False if the file is too short.
+bool read_seats(int fd, const Board& b, std::vector<SeatReading>& into)
+{
     // A seat's counters belong to its state only if the state was the same after they were read as before. If it
     // changes all the time, what was read last is taken: then the error is a few microseconds.
     // Most guests' seats of a big node were never taken: those are not read twice.
     uint32_t taken = 1;
     auto seats = [&](std::vector<SeatReading>& out, uint32_t count) {
         out.resize(count);
-        return for_rows<Seat>(fd_, b.seats_at, count, b.seat_bytes, [&](uint32_t i, const Seat& s) {
+        return for_rows<Seat>(fd, b.seats_at, count, b.seat_bytes, [&](uint32_t i, const Seat& s) {
             out[i] = read_seat(s);
             if (out[i].kind != SeatKind::none)
                 taken = std::max(taken, i + 1);
             return true;
         });
     };
-    bool whole = seats(into.seats, b.seats);
+    bool whole = seats(into, b.seats);
     for (int i = 0; whole && i < 3; i++) {
         std::vector<SeatReading> again;
         whole = seats(again, taken);
         bool same = true;
         for (size_t k = 0; whole && k < again.size(); k++) {
-            if (again[k].state == into.seats[k].state && again[k].since == into.seats[k].since &&
-                again[k].waits_since == into.seats[k].waits_since)
+            if (again[k].state == into[k].state && again[k].since == into[k].since &&
+                again[k].waits_since == into[k].waits_since)
                 continue;
-            into.seats[k] = again[k];
+            into[k] = again[k];
             same = false;
         }
         if (same)
             break;
     }
+    return whole;
+}
+
+// Appends the rows of loops, which are taken in order; the last stands for all that found none. False if the file is
+// too short.
+bool read_loops(int fd, const Board& b, std::vector<LoopReading>& into)
+{
+    return for_rows<LoopRow>(fd, b.loops_at, b.loop_row_count, b.loop_row_bytes, [&](uint32_t, const LoopRow& l) {
+        if (!l.name[0])
+            return false;
+        LoopReading r;
+        r.name = clean(l.name, sizeof l.name);
+#define WS_READ(kind, name, where, mpi_t, help) r.WS_FIELD_##kind(name) = l.WS_FIELD_##kind(name);
+        WS_LOOP_COUNTERS(WS_READ, WS_NO)
+#undef WS_READ
+        into.push_back(std::move(r));
+        return true;
+    });
+}
+
+// Appends the names of MPI functions. False if the file is too short.
+bool read_calls(int fd, const Board& b, std::vector<std::string>& into)
+{
+    return for_rows<CallRow>(fd, b.calls_at, b.call_row_count, b.call_row_bytes, [&](uint32_t, const CallRow& c) {
+        into.push_back(clean(c.name, sizeof c.name));
+        return c.name[0] != 0;
+    });
+}
+
+} // namespace
+
+std::string BoardFile::read(Reading& into, bool& unmade) const
+{
+    struct stat file;
+    unmade = false;
+    if (fstat(fd_, &file) != 0)
+        return std::string("the board cannot be read: ") + std::strerror(errno);
+    alignas(Board) char memory[sizeof(Board)] = {};
+    const Board& b = *reinterpret_cast<const Board*>(memory);
+    const uint64_t got = read_at(fd_, memory, sizeof memory, 0);
+    const std::string wrong = check_head(b, got, uint64_t(file.st_size), unmade);
+    if (unmade || !wrong.empty())
+        return wrong;
+
+    take_head(b, into);
+    bool whole = read_seats(fd_, b, into.seats);
     into.at = base::ticks();
     timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     into.unix_ns = int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
-
     into.loops.clear();
-    // Rows are taken in order; the last stands for all that found none.
-    whole = whole &&
-            for_rows<LoopRow>(fd_, b.loops_at, b.loop_row_count, b.loop_row_bytes, [&](uint32_t, const LoopRow& l) {
-                if (!l.name[0])
-                    return false;
-                LoopReading r;
-                r.name = clean(l.name, sizeof l.name);
-#define WS_READ(kind, name, where, mpi_t, help) r.WS_FIELD_##kind(name) = l.WS_FIELD_##kind(name);
-                WS_LOOP_COUNTERS(WS_READ, WS_NO)
-#undef WS_READ
-                into.loops.push_back(std::move(r));
-                return true;
-            });
     into.calls.clear();
-    whole = whole &&
-            for_rows<CallRow>(fd_, b.calls_at, b.call_row_count, b.call_row_bytes, [&](uint32_t, const CallRow& c) {
-                into.calls.push_back(clean(c.name, sizeof c.name));
-                return c.name[0] != 0;
-            });
+    whole = whole && read_loops(fd_, b, into.loops) && read_calls(fd_, b, into.calls);
     return whole ? "" : "the board was cut short while it was read";
 }
 

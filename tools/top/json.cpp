@@ -114,9 +114,9 @@ Json to_json(const LoopSample& l)
     return {{"loop", l.name},
             {"owner_share", l.owner_share},
             {"guest_share", l.guest_share},
-            {"executions_per_s", l.regions_per_s},
+            {"executions_per_s", l.executions_per_s},
             {"steals_per_s", l.steals_per_s},
-            {"executions", l.regions},
+            {"executions", l.executions},
             {"chunks_kept", l.chunks_kept},
             {"chunks_stolen", l.chunks_stolen},
             {"iterations_stolen", l.iterations_stolen}};

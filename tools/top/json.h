@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A snapshot as one JSON object; docs/top.schema.json describes its fields.
+// A snapshot as one JSON object; docs/reference/top.schema.json describes its fields.
 #pragma once
 
 #include "board_file.h"
@@ -10,7 +10,7 @@
 
 namespace ws::top {
 
-constexpr char json_schema[] = "workshare-top/2";
+constexpr char json_schema[] = "workshare-top/3";
 
 // `workshare`: the version that writes it.
 nlohmann::ordered_json to_json(const std::vector<JobSample>& jobs, const std::vector<Problem>& problems,

@@ -187,15 +187,16 @@ std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<
             Sum& sum = by_name[now.name];
             LoopSample& s = sum.sample;
             s.name = now.name;
-            const double regions = double(now.whole_regions + now.cut_regions);
-            s.regions += now.whole_regions + now.cut_regions;
-            s.chunks_kept += now.whole_regions + now.kept_chunks;
+            const double executions = double(now.whole_executions + now.cut_executions);
+            s.executions += now.whole_executions + now.cut_executions;
+            s.chunks_kept += now.whole_executions + now.kept_chunks;
             s.chunks_stolen += now.chunks_stolen;
             s.iterations_stolen += now.iterations_stolen;
             s.owner_share += part(std::max(0.0, owner_ticks(now) - owner_ticks(old)), time);
             s.guest_share += part(grown(now.borrowed_ticks, old.borrowed_ticks), time);
             if (seconds > 0) {
-                s.regions_per_s += std::max(0.0, regions - double(old.whole_regions + old.cut_regions)) / seconds;
+                s.executions_per_s +=
+                    std::max(0.0, executions - double(old.whole_executions + old.cut_executions)) / seconds;
                 s.steals_per_s += grown(now.chunks_stolen, old.chunks_stolen) / seconds;
             }
             sum.ever += owner_ticks(now) + double(now.borrowed_ticks);
@@ -281,6 +282,92 @@ std::vector<Counter> counters(const Reading& r)
     return all;
 }
 
+// Ticks of a rank's clock in seconds.
+double seconds_of(const Reading& r, double ticks) { return ticks / r.ticks_per_us * 1e-6; }
+
+// The loop that the tenant of a lent core runs there, if its board is among `ranks`, which are sorted by number.
+std::string loop_on(const std::vector<Reading>& ranks, const Reading& lender, const SeatReading& lent)
+{
+    const auto tenant = std::lower_bound(ranks.begin(), ranks.end(), lent.other,
+                                         [](const Reading& a, int rank) { return a.rank < rank; });
+    if (tenant == ranks.end() || tenant->rank != lent.other || tenant->node != lender.node)
+        return "";
+    const SeatReading* guest = tenant->guest(lent.core);
+    return guest && guest->state == Seated::visiting ? row_name(tenant->loops, guest->loop) : "";
+}
+
+// The `index`th core of rank `r`, the home core first. `ranks`: all, sorted by number.
+CoreSample core_sample(const std::vector<Reading>& ranks, const Reading& r, size_t index, const Spent& interval,
+                       const Spent& total)
+{
+    const SeatReading& seat = r.seats[index];
+    const uint64_t end = r.until();
+    CoreSample core;
+    core.kind = index == 0 ? SeatKind::home : SeatKind::worker;
+    core.core = seat.core;
+    core.state = seat.state;
+    core.state_s = seconds_of(r, double(gone_by(seat.since, end)));
+    core.wait_s = seconds_of(r, double(gone_by(seat.waits_since, end)));
+    if (index == 0 && waits(seat.state) && seat.call < r.calls.size())
+        core.call = r.calls[seat.call];
+    if (seat.state == Seated::lent) {
+        core.tenant = seat.other;
+        core.loop = loop_on(ranks, r, seat);
+    }
+    core.interval = shares(interval, interval.cores[index]);
+    core.total = shares(total, total.cores[index]);
+    core.lends_per_s = interval.time > 0 ? interval.cores[index].lends / seconds_of(r, interval.time) : 0;
+    core.lends = seat.lend.lends;
+    return core;
+}
+
+std::vector<GuestSample> guests_at_work(const Reading& r)
+{
+    std::vector<GuestSample> guests;
+    for (unsigned c = 0; c < r.node_cores; c++) {
+        const SeatReading* guest = r.guest(c);
+        if (guest && guest->state == Seated::visiting && !r.over())
+            guests.push_back({guest->other, row_name(r.loops, guest->loop),
+                              seconds_of(r, double(gone_by(guest->since, r.until())))});
+    }
+    return guests;
+}
+
+// `ranks`: all, sorted by number.
+RankSample rank_sample(const std::vector<Reading>& ranks, const Reading& r, const Spent& interval, const Spent& total)
+{
+    RankSample k;
+    k.rank = r.rank;
+    k.node = r.node;
+    k.pid = r.pid;
+    k.uid = r.uid;
+    k.host = r.host;
+    k.program = r.program;
+    k.inactive = r.inactive;
+    k.condition = r.ended_at ? Condition::finished : r.alive ? Condition::running : Condition::died;
+    k.seconds = seconds_of(r, grown(r.until(), r.attached_at));
+    for (size_t c = 0; c < r.cores() && c < r.seats.size(); c++)
+        k.cores.push_back(core_sample(ranks, r, c, interval, total));
+    k.guests = guests_at_work(r);
+    if (!k.cores.empty()) {
+        k.interval = k.cores[0].interval;
+        k.total = k.cores[0].total;
+    }
+    k.interval.borrowed = interval.time > 0 ? interval.borrowed() / interval.time : 0;
+    k.total.borrowed = total.time > 0 ? total.borrowed() / total.time : 0;
+    k.own_efficiency = k.interval.computing;
+    k.efficiency = k.interval.computing + k.interval.borrowed;
+    k.steals_per_s = interval.time > 0 ? interval.chunks / seconds_of(r, interval.time) : 0;
+    for (const SeatReading& seat : r.seats) {
+        k.chunks_stolen += seat.visit.chunks;
+        k.iterations_stolen += seat.visit.iterations;
+    }
+    for (const LoopReading& l : r.loops)
+        k.chunks_kept += l.whole_executions + l.kept_chunks;
+    k.counters = counters(r);
+    return k;
+}
+
 } // namespace
 
 JobSample sample(const std::vector<Reading>& readings, const std::map<int, Reading>& before)
@@ -304,69 +391,13 @@ JobSample sample(const std::vector<Reading>& readings, const std::map<int, Readi
     }
     job.nodes_seen = int(nodes.size());
     job.over = !after.empty();
+    uint64_t lends = 0, chunks = 0;
     for (size_t i = 0; i < after.size(); i++) {
         const Reading& r = after[i];
-        const uint64_t end = r.until();
-        const auto s = [&](double ticks) { return ticks / r.ticks_per_us * 1e-6; };
-        RankSample k;
-        k.rank = r.rank;
-        k.node = r.node;
-        k.pid = r.pid;
-        k.uid = r.uid;
-        k.host = r.host;
-        k.program = r.program;
-        k.inactive = r.inactive;
-        k.condition = r.ended_at ? Condition::finished : r.alive ? Condition::running : Condition::died;
-        k.seconds = s(grown(end, r.attached_at));
-        for (size_t c = 0; c < r.cores() && c < r.seats.size(); c++) {
-            const SeatReading& seat = r.seats[c];
-            CoreSample core;
-            core.kind = c == 0 ? SeatKind::home : SeatKind::worker;
-            core.core = seat.core;
-            core.state = seat.state;
-            core.state_s = s(double(gone_by(seat.since, end)));
-            core.wait_s = s(double(gone_by(seat.waits_since, end)));
-            if (c == 0 && waits(seat.state) && seat.call < r.calls.size())
-                core.call = r.calls[seat.call];
-            if (seat.state == Seated::lent) {
-                core.tenant = seat.other;
-                const auto other = std::lower_bound(after.begin(), after.end(), seat.other,
-                                                    [](const Reading& a, int rank) { return a.rank < rank; });
-                if (other != after.end() && other->rank == seat.other && other->node == r.node)
-                    if (const SeatReading* guest = other->guest(seat.core))
-                        if (guest->state == Seated::visiting)
-                            core.loop = row_name(other->loops, guest->loop);
-            }
-            core.interval = shares(interval[i], interval[i].cores[c]);
-            core.total = shares(total[i], total[i].cores[c]);
-            core.lends_per_s = interval[i].time > 0 ? interval[i].cores[c].lends / s(interval[i].time) : 0;
-            core.lends = seat.lend.lends;
-            job.total.lends += core.lends;
-            k.cores.push_back(core);
-        }
-        for (unsigned c = 0; c < r.node_cores; c++) {
-            const SeatReading* guest = r.guest(c);
-            if (guest && guest->state == Seated::visiting && !r.over())
-                k.guests.push_back(
-                    {guest->other, row_name(r.loops, guest->loop), s(double(gone_by(guest->since, end)))});
-        }
-        if (!k.cores.empty()) {
-            k.interval = k.cores[0].interval;
-            k.total = k.cores[0].total;
-        }
-        k.interval.borrowed = interval[i].time > 0 ? interval[i].borrowed() / interval[i].time : 0;
-        k.total.borrowed = total[i].time > 0 ? total[i].borrowed() / total[i].time : 0;
-        k.own_efficiency = k.interval.computing;
-        k.efficiency = k.interval.computing + k.interval.borrowed;
-        k.steals_per_s = interval[i].time > 0 ? interval[i].chunks / s(interval[i].time) : 0;
-        for (const SeatReading& seat : r.seats) {
-            k.chunks_stolen += seat.visit.chunks;
-            k.iterations_stolen += seat.visit.iterations;
-        }
-        for (const LoopReading& l : r.loops)
-            k.chunks_kept += l.whole_regions + l.kept_chunks;
-        k.counters = counters(r);
-        job.total.chunks_stolen += k.chunks_stolen;
+        RankSample k = rank_sample(after, r, interval[i], total[i]);
+        for (const CoreSample& core : k.cores)
+            lends += core.lends;
+        chunks += k.chunks_stolen;
         job.id = r.job;
         job.size = r.size;
         job.uid = r.uid;
@@ -377,7 +408,6 @@ JobSample sample(const std::vector<Reading>& readings, const std::map<int, Readi
         job.died += k.condition == Condition::died;
         job.ranks.push_back(std::move(k));
     }
-    const uint64_t lends = job.total.lends, chunks = job.total.chunks_stolen;
     job.interval = metrics(after, interval, home, false);
     job.total = metrics(after, total, home, true);
     job.interval.lends = job.total.lends = lends;

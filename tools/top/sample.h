@@ -72,8 +72,8 @@ struct LoopSample {
     std::string name;
     double owner_share = 0; // of all ranks' time in the interval: owners in the loop
     double guest_share = 0; // guests and workers in it
-    double regions_per_s = 0, steals_per_s = 0;
-    uint64_t regions = 0, chunks_kept = 0, chunks_stolen = 0, iterations_stolen = 0;
+    double executions_per_s = 0, steals_per_s = 0;
+    uint64_t executions = 0, chunks_kept = 0, chunks_stolen = 0, iterations_stolen = 0;
 };
 
 // POP's metrics over all cores of the ranks that are seen, between 0 and 1. `without`: had each rank done all of its

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Whether parallel regions of this process are shared (-workshare-openmp=share). The contract: the program runs as with
-// OMP_NUM_THREADS=V, and libws decides which cores run these V threads (docs/unmodified.md).
+// OMP_NUM_THREADS=V, and libws decides which cores run these V threads (docs/reference/openmp-share.md).
 #pragma once
 
 namespace ws::openmp {

@@ -19,6 +19,9 @@
 //   turns_                        atomic; the last one of a round by a parked thread wakes the opener
 //   next_, copied                 by virtual threads of one phase, and read in the next one: rounds are ordered
 //   Cold                          its own lock
+//
+// The class is as large as what a virtual thread can ask of its team: barriers, singles, three kinds of loops. They
+// share the rounds and the words above.
 #pragma once
 
 #include "openmp/library/regions.h"

@@ -52,13 +52,15 @@ bool threads_are_placed()
     return bind && *bind && strcasecmp(bind, "false") != 0;
 }
 
+// It joins the parts, each a member: what a region is given depends on all of them at once. Arithmetic, shared memory
+// and decisions are theirs.
 class Dpb final : public policy::Policy, openmp::RegionCores {
 public:
-    policy::Wants attach(policy::Rank& rank) override;
-    policy::Wants step(policy::Rank& rank, uint64_t now, uint64_t budget) override;
-    void end(policy::Rank&) override;
+    policy::Wants attach(policy::Job& job) override;
+    policy::Wants step(policy::Job& job, uint64_t now, uint64_t budget) override;
+    void end(policy::Job&) override;
     void tell(Facts& facts) const override;
-    void detach(policy::Rank&) override
+    void detach(policy::Job&) override
     {
         if (openmp::region_cores == this)
             openmp::set_region_cores(nullptr);
@@ -83,7 +85,7 @@ public:
     void close(const void* region) override;
 
 private:
-    bool share(policy::Rank& rank, bool fixed);
+    bool share(policy::Job& job, bool fixed);
     void begin_region(const void* site, const void* region, uint64_t now);
     unsigned borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now);
     void look_at_deal();
@@ -156,9 +158,9 @@ struct Told {
     bool fixed;
 };
 
-bool Dpb::share(policy::Rank& rank, bool fixed)
+bool Dpb::share(policy::Job& job, bool fixed)
 {
-    window::Window& w = *rank.window;
+    window::Window& w = *job.window;
     me_ = w.me();
     // What the program sets in its environment after MPI_Init counts as it does without, where nothing is asked for.
     usual_ = fixed ? 1 : openmp::openmp_usual();
@@ -168,7 +170,7 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
                                                                  : std::max(usual_, openmp::most_threads());
     const Told mine = {home_cpu(w), usual_, most, fixed};
     std::vector<Told> all(w.ranks());
-    PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, rank.node);
+    PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, job.node);
     std::vector<base::CpuSet> masks;
     std::vector<int> home;
     std::vector<unsigned> usual, mosts;
@@ -180,26 +182,26 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
     }
     if (std::all_of(all.begin(), all.end(), [](const Told& told) { return told.fixed; }))
         return false; // which has been said
-    const Start start = start_of(masks, home, usual, rank.options->cores);
+    const Start start = start_of(masks, home, usual, job.options->cores);
     if (start.cpus.empty()) {
         if (me_ == 0)
             std::fprintf(stderr,
                          "workshare: -workshare-openmp has no effect on node %d: it has fewer cores than ranks\n",
-                         rank.node_number);
+                         job.node_number);
         return false;
     }
     shared_ = start.shared;
-    return table_.attach(rank.node, w, start, mosts);
+    return table_.attach(job.node, w, start, mosts);
 }
 
-policy::Wants Dpb::attach(policy::Rank& rank)
+policy::Wants Dpb::attach(policy::Job& job)
 {
-    const Options& o = *rank.options;
+    const Options& o = *job.options;
     const bool lends = o.openmp == Options::openmp_lend || o.openmp == Options::openmp_auto,
                balances = o.openmp == Options::openmp_balance || o.openmp == Options::openmp_auto,
                shares = o.across_jobs && !o.ignore_jobs;
-    int me, first;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &me);
+    const int me = job.rank;
+    int first;
     if (!lends && !balances) { // regions keep their threads
         if (o.across_jobs && me == 0)
             std::fputs(
@@ -207,9 +209,9 @@ policy::Wants Dpb::attach(policy::Rank& rank)
                 stderr);
         return {};
     }
-    told_ = Done{lends, balances, shares, rank.ticks_per_us, 0};
-    node_ = rank.node_number;
-    const char* why = !rank.window ? "no window is shared" : openmp::why_threads_are_fixed();
+    told_ = Done{lends, balances, shares, job.ticks_per_us, 0};
+    node_ = job.node_number;
+    const char* why = !job.window ? "no window is shared" : openmp::why_threads_are_fixed();
     PMPI_Comm_size(MPI_COMM_WORLD, &first);
     if (why)
         first = me;
@@ -217,7 +219,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     if (why && first == me)
         std::fprintf(stderr, "workshare: -workshare-openmp has no effect in rank %d, and perhaps others: %s\n", me,
                      why);
-    if (!rank.window || !share(rank, why != nullptr))
+    if (!job.window || !share(job, why != nullptr))
         return {};
     home_thread = true;
     attached_ = true;
@@ -226,14 +228,14 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     shares_ = shares;
     if (o.across_jobs && o.ignore_jobs && me == 0)
         std::fputs("workshare: -workshare-across-jobs has no effect: WS_IGNORE_JOBS=1\n", stderr);
-    ticks_per_us_ = rank.ticks_per_us;
-    board_ = rank.board;
-    meter_ = rank.meter;
-    window_ = rank.window;
-    book_ = rank.book;
-    rank.wants_periods |= balances;
+    ticks_per_us_ = job.ticks_per_us;
+    board_ = job.board;
+    meter_ = job.meter;
+    window_ = job.window;
+    book_ = job.book;
+    job.wants_periods |= balances;
     first_ = table_.first()[me_];
-    team_.attach(table_, *rank.window, me_, ticks_per_us_, threads_are_placed(), false);
+    team_.attach(table_, *job.window, me_, ticks_per_us_, threads_are_placed(), false);
     board_->process.openmp_cores = team_.own();
     note_cores(team_.own());
     turns_ = Turns(uint64_t(unknown_period_us * ticks_per_us_));
@@ -242,7 +244,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
         openmp::set_region_cores(this);
     if (!balances_)
         return {false, shares_ ? ticks() + decide_every() : Wants::never};
-    balance_.attach(table_, *rank.window, rank.node_decider(*this),
+    balance_.attach(table_, *job.window, job.node_decider(*this),
                     o.openmp_deal == Options::openmp_deal_paper ? paper_deal : whole_deal, me_ == 0, ticks_per_us_);
     return {false, ticks() + decide_every()};
 }
@@ -434,7 +436,7 @@ void Dpb::give_foreign_back(uint64_t now)
     add(table_.row(me_).foreign, lent);
 }
 
-void Dpb::end(policy::Rank&)
+void Dpb::end(policy::Job&)
 {
     ended_ = true;
     if (attached_) {
@@ -487,7 +489,7 @@ void Dpb::close(const void* region)
 
 // ---- in blocked time
 
-policy::Wants Dpb::step(policy::Rank&, uint64_t now, uint64_t)
+policy::Wants Dpb::step(policy::Job&, uint64_t now, uint64_t)
 {
     if (ended_)
         return {};

@@ -9,6 +9,7 @@
 
 namespace ws::policy::cores {
 
+// Borrowing, placing and giving back are steps of one region, over the same lists of processors.
 class Team {
 public:
     // `me`'s, whose threads may use `cpus` while they have no processor of their own. Where the user has said where

@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: MIT
 #include "policy/placement/call.h"
 
-#include "policy/placement/measured.h"
 #include "workshare/mpix.h"
 
 namespace ws::policy::placement {
 
-int begin(const char* name, MPI_Comm comm, Call& call)
+Call::Call(Reorder& reorder, const char* name, MPI_Comm comm)
+    : reorder(reorder), name(name), comm(comm), entered(reorder.can_measure() ? reorder.useful() : 0),
+      together_(reorder.job(), window::Together::mpix, name, comm)
 {
-    call.name = name;
-    call.comm = comm;
-    if (const int error = refuse_comm(comm, name))
-        return error;
-    PMPI_Comm_rank(comm, &call.rank);
-    PMPI_Comm_size(comm, &call.size);
-    return find_machine(comm, call.machine);
 }
 
-int begin(const char* name, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, Call& call, Record& mine)
+Call::~Call()
+{
+    if (reorder.can_measure())
+        reorder.measured.call_ends(entered, reorder.useful());
+}
+
+int begin(Call& call)
+{
+    if (const int error = refuse_comm(call.comm, call.name))
+        return error;
+    PMPI_Comm_rank(call.comm, &call.rank);
+    PMPI_Comm_size(call.comm, &call.size);
+    return call.reorder.machine.find(call.reorder.job(), call.comm, call.machine);
+}
+
+int begin(Call& call, MPI_Info info, MPI_Comm* newcomm, Record& mine)
 {
     if (newcomm)
         *newcomm = MPI_COMM_NULL;
-    if (const int error = begin(name, comm, call))
+    if (const int error = begin(call))
         return error;
     mine = {{}, {}, spot(*call.machine), 0};
     mine.fault = read_settings(info, call.size, mine.settings);
@@ -73,7 +82,7 @@ Fault first_fault(const std::vector<Record>& all)
     return {};
 }
 
-Fault own_loads(const double* loads, int count, Record& mine)
+Fault own_loads(const Call& call, const double* loads, int count, Record& mine)
 {
     Fault f;
     mine.settings.measured = loads == MPIX_LOADS_MEASURED;
@@ -81,10 +90,10 @@ Fault own_loads(const double* loads, int count, Record& mine)
         f.what = What::no_loads;
     else if (!mine.settings.measured)
         return check_loads(loads, count);
-    else if (!can_measure())
+    else if (!call.reorder.can_measure())
         f.what = What::not_measured;
     else
-        mine.load = measured_load();
+        mine.load = call.reorder.measured.load(call.entered, call.reorder.job().ticks_per_us);
     return f;
 }
 

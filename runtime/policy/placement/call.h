@@ -5,7 +5,7 @@
 #pragma once
 
 #include "policy/placement/fault.h"
-#include "policy/placement/place.h"
+#include "policy/placement/reorder.h"
 #include "policy/placement/settings.h"
 #include "policy/together.h"
 
@@ -14,14 +14,25 @@
 
 namespace ws::policy::placement {
 
+// From when the program has called an MPIX function until that returns.
 struct Call {
-    const char* name;
-    MPI_Comm comm;
-    int rank, size;
+    Call(Reorder& reorder, const char* name, MPI_Comm comm);
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    Reorder& reorder;
+    const char* const name;
+    const MPI_Comm comm;
+    const int64_t entered; // Reorder::useful() then, if it can measure
+    int rank = 0, size = 0;
     std::shared_ptr<const Machine> machine;
+
+private:
+    const InTogether together_;
 };
 // MPI_SUCCESS or the error, which has been raised.
-int begin(const char* name, MPI_Comm comm, Call& call);
+int begin(Call& call);
 
 // What rank 0 gathers of each process.
 struct Record {
@@ -32,7 +43,7 @@ struct Record {
 };
 // The same for one that makes a communicator, none so far: `mine` has the settings, or what is wrong with the
 // arguments.
-int begin(const char* name, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, Call& call, Record& mine);
+int begin(Call& call, MPI_Info info, MPI_Comm* newcomm, Record& mine);
 Spots spots_of(const std::vector<Record>& all);
 Loads loads_of(const std::vector<Record>& all);
 
@@ -68,7 +79,7 @@ Fault through_rank_0(const Call& call, const Record& mine, std::vector<Number>& 
 }
 
 // Of the loads of one process, or what measures them.
-Fault own_loads(const double* loads, int count, Record& mine);
+Fault own_loads(const Call& call, const double* loads, int count, Record& mine);
 // Where every process knows all: one for each rank, from rank 0's or from all measured.
 Loads loads_given(const Call& call, const Record& mine, const double* loads, const std::vector<Record>& all);
 

@@ -6,24 +6,21 @@
 // communicator needs one agreement instead of MPI_Comm_split's two.
 #include "policy/placement/call.h"
 #include "policy/placement/exports.h"
-#include "policy/placement/measured.h"
 #include "base/os.h"
 
 namespace ws::policy::placement {
 
 namespace {
 
-int load_create(MPI_Comm comm, const double* loads, MPI_Info info, MPI_Comm* newcomm)
+int load_create(Reorder& reorder, MPI_Comm comm, const double* loads, MPI_Info info, MPI_Comm* newcomm)
 {
-    const AroundCall not_computing;
-    const InTogether in_call(window::Together::mpix, "MPIX_Load_create", comm);
-    Call call;
+    Call call(reorder, "MPIX_Load_create", comm);
     Record mine;
-    if (const int error = begin("MPIX_Load_create", comm, info, newcomm, call, mine))
+    if (const int error = begin(call, info, newcomm, mine))
         return error;
     const int working = call.size - mine.settings.spare;
     if (!mine.fault)
-        mine.fault = own_loads(loads, working, mine);
+        mine.fault = own_loads(call, loads, working, mine);
 
     std::vector<int> order(static_cast<size_t>(call.size));
     const Fault fault =
@@ -35,15 +32,14 @@ int load_create(MPI_Comm comm, const double* loads, MPI_Info info, MPI_Comm* new
         return raise(comm, call.name, fault);
     const int error = make_comm(call, order, mine.settings.spare, newcomm);
     if (!error && mine.settings.measured)
-        begin_measuring();
+        reorder.measured.begin(call.entered);
     return error;
 }
 
-int load_active(MPI_Comm comm, int* active, MPI_Comm* activecomm)
+int load_active(Reorder& reorder, MPI_Comm comm, int* active, MPI_Comm* activecomm)
 {
-    const AroundCall not_computing;
     static const char* name = "MPIX_Load_active";
-    const InTogether in_call(window::Together::mpix, name, comm);
+    const Call call(reorder, name, comm);
     if (activecomm)
         *activecomm = MPI_COMM_NULL;
     if (const int error = refuse_comm(comm, name))
@@ -78,18 +74,16 @@ int load_active(MPI_Comm comm, int* active, MPI_Comm* activecomm)
     return MPI_SUCCESS;
 }
 
-int load_imbalance(MPI_Comm comm, double* max_over_mean)
+int load_imbalance(Reorder& reorder, MPI_Comm comm, double* max_over_mean)
 {
-    const AroundCall not_computing;
-    const InTogether in_call(window::Together::mpix, "MPIX_Load_imbalance", comm);
-    Call call;
-    if (const int error = begin("MPIX_Load_imbalance", comm, call))
+    Call call(reorder, "MPIX_Load_imbalance", comm);
+    if (const int error = begin(call))
         return error;
     Record mine = {{}, {}, spot(*call.machine), 0};
     if (!max_over_mean)
         mine.fault.what = What::no_result;
     else
-        mine.fault = own_loads(MPIX_LOADS_MEASURED, 1, mine);
+        mine.fault = own_loads(call, MPIX_LOADS_MEASURED, 1, mine);
     std::vector<double> result(1);
     const Fault fault =
         through_rank_0(call, mine, result, [](const std::vector<Record>& all, std::vector<double>& numbers) {
@@ -107,15 +101,15 @@ int load_imbalance(MPI_Comm comm, double* max_over_mean)
 
 WS_EXPORT int ws_MPIX_Load_create(MPI_Comm comm, const double* loads, MPI_Info info, MPI_Comm* newcomm)
 {
-    return ws::policy::placement::load_create(comm, loads, info, newcomm);
+    return ws::policy::placement::load_create(ws::policy::placement::policy(), comm, loads, info, newcomm);
 }
 
 WS_EXPORT int ws_MPIX_Load_active(MPI_Comm comm, int* active, MPI_Comm* activecomm)
 {
-    return ws::policy::placement::load_active(comm, active, activecomm);
+    return ws::policy::placement::load_active(ws::policy::placement::policy(), comm, active, activecomm);
 }
 
 WS_EXPORT int ws_MPIX_Load_imbalance(MPI_Comm comm, double* max_over_mean)
 {
-    return ws::policy::placement::load_imbalance(comm, max_over_mean);
+    return ws::policy::placement::load_imbalance(ws::policy::placement::policy(), comm, max_over_mean);
 }

@@ -10,7 +10,6 @@
 #include "policy/placement/call.h"
 #include "policy/placement/exports.h"
 #include "policy/placement/line.h"
-#include "policy/placement/measured.h"
 #include "base/os.h"
 
 #include <algorithm>
@@ -275,19 +274,18 @@ int meet(const Known& known, const std::vector<int>& places, const Line& line, c
     return MPI_SUCCESS;
 }
 
-int dist_load_create(MPI_Comm comm, int count, const int* ranks, const double* loads, MPI_Info info, MPI_Comm* newcomm)
+int dist_load_create(Reorder& reorder, MPI_Comm comm, int count, const int* ranks, const double* loads, MPI_Info info,
+                     MPI_Comm* newcomm)
 {
-    const AroundCall not_computing;
-    const InTogether in_call(window::Together::mpix, "MPIX_Dist_load_create", comm);
-    Call call;
+    Call call(reorder, "MPIX_Dist_load_create", comm);
     Record mine;
-    int error = begin("MPIX_Dist_load_create", comm, info, newcomm, call, mine);
+    int error = begin(call, info, newcomm, mine);
     if (error)
         return error;
     Fault& fault = mine.fault;
     const int working = call.size - mine.settings.spare;
     if (!fault && loads == MPIX_LOADS_MEASURED) { // each gives its own
-        fault = own_loads(loads, 1, mine);
+        fault = own_loads(call, loads, 1, mine);
         count = call.rank < working;
         ranks = &call.rank;
         loads = &mine.load;
@@ -297,7 +295,7 @@ int dist_load_create(MPI_Comm comm, int count, const int* ranks, const double* l
     } else if (!fault && count > 0 && !ranks)
         fault.what = What::no_ranks;
     else if (!fault)
-        fault = own_loads(loads, count, mine);
+        fault = own_loads(call, loads, count, mine);
     for (int i = 0; i < count && !fault; i++)
         if (ranks[i] < 0 || ranks[i] >= working) {
             fault.what = What::rank_range;
@@ -345,7 +343,7 @@ int dist_load_create(MPI_Comm comm, int count, const int* ranks, const double* l
         error = note_spare(call, s.spare, *newcomm);
     }
     if (!error && s.measured)
-        begin_measuring();
+        reorder.measured.begin(call.entered);
     return error;
 }
 
@@ -356,5 +354,6 @@ int dist_load_create(MPI_Comm comm, int count, const int* ranks, const double* l
 WS_EXPORT int ws_MPIX_Dist_load_create(MPI_Comm comm, int count, const int ranks[], const double* loads, MPI_Info info,
                                        MPI_Comm* newcomm)
 {
-    return ws::policy::placement::dist_load_create(comm, count, ranks, loads, info, newcomm);
+    return ws::policy::placement::dist_load_create(ws::policy::placement::policy(), comm, count, ranks, loads, info,
+                                                   newcomm);
 }

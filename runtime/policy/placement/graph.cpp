@@ -4,7 +4,6 @@
 // from the process that stated them.
 #include "policy/placement/call.h"
 #include "policy/placement/exports.h"
-#include "policy/placement/measured.h"
 #include "policy/placement/neighbours.h"
 #include "base/os.h"
 #include "base/times.h"
@@ -116,20 +115,19 @@ int attach_graph(const Call& call, const std::vector<int>& order, MPI_Comm moved
                                            MPI_INFO_NULL, 0, newcomm);
 }
 
-int load_graph_create(MPI_Comm comm, const double* loads, Side in, Side out, MPI_Info info, MPI_Comm* newcomm)
+int load_graph_create(Reorder& reorder, MPI_Comm comm, const double* loads, Side in, Side out, MPI_Info info,
+                      MPI_Comm* newcomm)
 {
-    const AroundCall not_computing;
-    const InTogether in_call(window::Together::mpix, "MPIX_Load_graph_create", comm);
-    Call call;
+    Call call(reorder, "MPIX_Load_graph_create", comm);
     Record mine;
-    int error = begin("MPIX_Load_graph_create", comm, info, newcomm, call, mine);
+    int error = begin(call, info, newcomm, mine);
     if (error)
         return error;
     Fault& fault = mine.fault;
     const int working = call.size - mine.settings.spare;
     mine.settings.weighted = is_weighted(in) && is_weighted(out);
     if (!fault)
-        fault = own_loads(loads, working, mine);
+        fault = own_loads(call, loads, working, mine);
     for (const Side& s : {in, out})
         if (!fault)
             fault = check_side(s, call.size);
@@ -158,7 +156,7 @@ int load_graph_create(MPI_Comm comm, const double* loads, Side in, Side out, MPI
     if (!error)
         error = note_spare(call, mine.settings.spare, *newcomm);
     if (!error && mine.settings.measured)
-        begin_measuring();
+        reorder.measured.begin(call.entered);
     return error;
 }
 
@@ -170,6 +168,7 @@ WS_EXPORT int ws_MPIX_Load_graph_create(MPI_Comm comm, const double* loads, int 
                                         const int sourceweights[], int outdegree, const int destinations[],
                                         const int destweights[], MPI_Info info, MPI_Comm* newcomm)
 {
-    return ws::policy::placement::load_graph_create(comm, loads, {indegree, sources, sourceweights},
-                                                  {outdegree, destinations, destweights}, info, newcomm);
+    return ws::policy::placement::load_graph_create(ws::policy::placement::policy(), comm, loads,
+                                                    {indegree, sources, sourceweights},
+                                                    {outdegree, destinations, destweights}, info, newcomm);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "policy/placement/place.h"
 
-#include "policy/placement/host.h"
 #include "base/cpus.h"
 
 #include <algorithm>
@@ -11,13 +10,10 @@ namespace ws::policy::placement {
 
 using window::CpuPlace;
 
-Host host;
-
 namespace {
 
-std::mutex lock;
-// Found over all of MPI_COMM_WORLD, so all processes have it, or none.
-std::shared_ptr<const Machine> of_job;
+// MPI's key of the attribute, made once in a process: any job's.
+std::mutex key_lock;
 int notes_key = MPI_KEYVAL_INVALID;
 
 int copy_notes(MPI_Comm, int, void*, void* from, void* to, int* flag)
@@ -103,7 +99,7 @@ const Notes* notes(MPI_Comm comm)
 int set_notes(MPI_Comm comm, const Notes& value)
 {
     {
-        std::lock_guard<std::mutex> guard(lock);
+        std::lock_guard<std::mutex> guard(key_lock);
         int error;
         if (notes_key == MPI_KEYVAL_INVALID &&
             (error = PMPI_Comm_create_keyval(copy_notes, delete_notes, &notes_key, nullptr)))
@@ -112,11 +108,11 @@ int set_notes(MPI_Comm comm, const Notes& value)
     return PMPI_Comm_set_attr(comm, notes_key, new Notes(value));
 }
 
-int find_machine(MPI_Comm comm, std::shared_ptr<const Machine>& machine)
+int MachineOfJob::find(const policy::Job& job, MPI_Comm comm, std::shared_ptr<const Machine>& machine)
 {
     {
-        std::lock_guard<std::mutex> guard(lock);
-        machine = of_job;
+        std::lock_guard<std::mutex> guard(lock_);
+        machine = found_;
     }
     if (machine)
         return MPI_SUCCESS;
@@ -129,9 +125,9 @@ int find_machine(MPI_Comm comm, std::shared_ptr<const Machine>& machine)
     PMPI_Comm_size(comm, &size);
     PMPI_Comm_size(MPI_COMM_WORLD, &job_size);
     const bool all = size == job_size; // MPICH 4.0.2 on ucx knows no other jobs
-    if (all && host.node != MPI_COMM_NULL) {
-        found->node = host.node_number;
-        if ((error = look_around(host.node, *found)))
+    if (all && job.node != MPI_COMM_NULL) {
+        found->node = job.node_number;
+        if ((error = look_around(job.node, *found)))
             return error;
     } else {
         MPI_Comm node;
@@ -145,8 +141,8 @@ int find_machine(MPI_Comm comm, std::shared_ptr<const Machine>& machine)
     }
     machine = found;
     if (all) {
-        std::lock_guard<std::mutex> guard(lock);
-        of_job = machine;
+        std::lock_guard<std::mutex> guard(lock_);
+        found_ = machine;
         return MPI_SUCCESS;
     }
     Notes n = known ? *known : Notes();

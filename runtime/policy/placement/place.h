@@ -3,11 +3,11 @@
 // Where the processes of a communicator compute, and what is remembered with a communicator.
 #pragma once
 
+#include "policy/job.h"
 #include "policy/placement/arrange.h"
-#include "window/window.h"
 
 #include <memory>
-#include <mpi.h>
+#include <mutex>
 
 namespace ws::policy::placement {
 
@@ -34,7 +34,15 @@ struct Notes {
 const Notes* notes(MPI_Comm comm); // null if it has none
 int set_notes(MPI_Comm comm, const Notes& notes);
 
-// Collective over comm, an intracommunicator, in its first call. Returns an MPI error code.
-int find_machine(MPI_Comm comm, std::shared_ptr<const Machine>& machine);
+// Found over all of MPI_COMM_WORLD, so all processes have it, or none.
+class MachineOfJob {
+public:
+    // Collective over comm, an intracommunicator, in its first call. Returns an MPI error code.
+    int find(const policy::Job& job, MPI_Comm comm, std::shared_ptr<const Machine>& machine);
+
+private:
+    std::mutex lock_;
+    std::shared_ptr<const Machine> found_;
+};
 
 } // namespace ws::policy::placement

@@ -37,20 +37,13 @@ void take_large_pages(void* memory, int64_t bytes)
 
 } // namespace
 
-Array::Array(void* address, MPI_Datatype type, const char* name) : address_(address), name_(name)
+Array::Array(void* address, MPI_Datatype type, const char* name)
+    : address_(address), type_(duplicate(type)), name_(name)
 {
-    MPI_Count lower, extent, true_lower, true_extent, size;
-    PMPI_Type_dup(type, &type_);
-    PMPI_Type_get_extent_x(type, &lower, &extent);
-    PMPI_Type_get_true_extent_x(type, &true_lower, &true_extent);
-    PMPI_Type_size_x(type, &size);
-    extent_ = extent;
-    holes_ = size != extent || true_extent != extent || true_lower != 0;
 }
 
 Array::Array(Array&& o) noexcept
-    : address_(o.address_), type_(std::exchange(o.type_, MPI_DATATYPE_NULL)), extent_(o.extent_), holes_(o.holes_),
-      name_(o.name_), resize_(o.resize_)
+    : address_(o.address_), type_(std::exchange(o.type_, {})), name_(o.name_), resize_(o.resize_)
 {
 }
 
@@ -58,24 +51,18 @@ Array& Array::operator=(Array&& o) noexcept
 {
     std::swap(type_, o.type_);
     address_ = o.address_;
-    extent_ = o.extent_;
-    holes_ = o.holes_;
     name_ = o.name_;
     resize_ = o.resize_;
     return *this;
 }
 
-Array::~Array()
-{
-    if (type_ != MPI_DATATYPE_NULL)
-        PMPI_Type_free(&type_);
-}
+Array::~Array() { release(type_.type); }
 
 bool Array::resize(int64_t elements)
 {
-    if (elements > INT64_MAX / std::max<int64_t>(extent_, 1))
+    if (elements > INT64_MAX / std::max<int64_t>(type_.extent, 1))
         return false;
-    const int64_t bytes = elements * extent_;
+    const int64_t bytes = elements * type_.extent;
     if (resize_)
         return resize_(address_, bytes) == 0;
     void* const moved = std::realloc(data(), size_t(std::max<int64_t>(bytes, 1))); // realloc(p, 0) frees
@@ -89,7 +76,7 @@ bool Array::resize(int64_t elements)
 bool Array::is_there(int64_t elements) const
 {
     const uintptr_t page = page_size(), begin = reinterpret_cast<uintptr_t>(data());
-    const uintptr_t last = begin + uintptr_t(std::max<int64_t>(elements * extent_, 1) - 1);
+    const uintptr_t last = begin + uintptr_t(std::max<int64_t>(elements * type_.extent, 1) - 1);
     unsigned char in_core;
     for (const uintptr_t at : {begin, last})
         if (mincore(reinterpret_cast<void*>(at & ~(page - 1)), 1, &in_core) != 0)
@@ -169,9 +156,9 @@ std::string Array::trouble(int64_t elements) const
         mincore(reinterpret_cast<void*>((end - 1) & ~(page - 1)), 1, &in_core) != 0)
         return inside;
     const auto usable = int64_t(malloc_usable_size(data()));
-    if (usable < elements * extent_)
+    if (usable < elements * type_.extent)
         return std::string("the memory of *") + name_ + " has " + std::to_string(usable) + " bytes, but " +
-               std::to_string(elements) + " elements have " + std::to_string(elements * extent_);
+               std::to_string(elements) + " elements have " + std::to_string(elements * type_.extent);
     return "";
 }
 

@@ -3,6 +3,7 @@
 // What a program has registered: arrays, and the structures that they make up.
 #pragma once
 
+#include "policy/rows/element_type.h"
 #include "workshare/xmpi.h"
 
 #include <cstdint>
@@ -21,9 +22,9 @@ public:
 
     void* address() const { return address_; } // it was registered with this one
     char* data() const { return *static_cast<char* const*>(address_); }
-    MPI_Datatype type() const { return type_; }
-    int64_t extent() const { return extent_; } // bytes from one element to the next
-    bool has_holes() const { return holes_; }  // bytes of an element that belong to no datum
+    MPI_Datatype type() const { return type_.type; }
+    int64_t extent() const { return type_.extent; }
+    bool has_holes() const { return type_.has_holes; }
     const char* name() const { return name_; } // of the argument, for messages
 
     void set_resize(XMPI_Resize_function* f) { resize_ = f; }
@@ -43,9 +44,7 @@ public:
 
 private:
     void* address_;
-    MPI_Datatype type_; // a duplicate
-    int64_t extent_ = 0;
-    bool holes_ = false;
+    ElementType type_;
     const char* name_;
     XMPI_Resize_function* resize_ = nullptr; // null: realloc()
 };

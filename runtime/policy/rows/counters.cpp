@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "policy/rows/counters.h"
 
-#include "policy/rows/host.h"
+#include "policy/job.h"
 #include "base/os.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
-#include <mpi.h>
 
 namespace ws::policy::rows {
 
 // How long the counters of processors are calibrated, once per process.
 constexpr double flex_calibrate_us = 2000;
-
-Counters counters;
 
 const char* source_text(Source source)
 {
@@ -58,28 +55,26 @@ double operations(long turns)
 
 } // namespace
 
-Source Counters::open()
+Source Counters::open(const policy::Job& job)
 {
     if (opened_)
         return best_;
     opened_ = true;
-    if (const std::string& list = host.options->flex_fake; !list.empty()) {
-        int rank;
-        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        fake_speed_ = speed_of(list.c_str(), rank);
+    if (const std::string& list = job.options->flex_fake; !list.empty()) {
+        fake_speed_ = speed_of(list.c_str(), job.rank);
         if (fake_speed_ > 0)
             return best_ = Source::fake;
         why_ = "WS_FLEX_FAKE is no list of speeds";
         return best_;
     }
-    open_papi();
+    open_papi(job.ticks_per_us);
     return best_;
 }
 
-void Counters::open_papi()
+void Counters::open_papi(double ticks_per_us)
 {
     Dl_info own;
-    if (!dladdr(&counters, &own) || !own.dli_fname) {
+    if (!dladdr(reinterpret_cast<void*>(&operations), &own) || !own.dli_fname) {
         why_ = "libws does not know where it was loaded from";
         return;
     }
@@ -102,7 +97,7 @@ void Counters::open_papi()
     }
     // Processors count the same operations differently: what this one counts for a known number of them.
     long long before[2] = {}, after[2] = {};
-    const uint64_t most = uint64_t(flex_calibrate_us * host.ticks_per_us), began = base::ticks();
+    const uint64_t most = uint64_t(flex_calibrate_us * ticks_per_us), began = base::ticks();
     constexpr long turns = 20000;
     long rounds = 0;
     if (read_(before) == 0)

@@ -7,6 +7,10 @@
 
 #include <string>
 
+namespace ws::policy {
+struct Job;
+}
+
 namespace ws::policy::rows {
 
 // In the order of preference, worst first. All processes of a partition use the same.
@@ -18,7 +22,7 @@ const char* source_text(Source source); // for the verdict
 class Counters {
 public:
     // The best that there is here; `why` says why it is nothing better.
-    Source open();
+    Source open(const policy::Job& job);
     const std::string& why() const { return why_; }
     // Units since some moment: FLOP, or instructions divided by those that the calibration took for a FLOP.
     double read(Source source) const;
@@ -26,7 +30,7 @@ public:
     double fake_speed() const { return fake_speed_; }
 
 private:
-    void open_papi();
+    void open_papi(double ticks_per_us);
 
     bool opened_ = false;
     Source best_ = Source::registered;
@@ -35,7 +39,6 @@ private:
     double per_event_[2] = {1, 1};
     int (*read_)(long long events[2]) = nullptr;
 };
-extern Counters counters;
 
 // What the module shows. Opens what it can of the two counters (operations, instructions) for this process, and returns
 // a bit for each; `why`: what keeps the first from counting.

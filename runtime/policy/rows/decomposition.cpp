@@ -4,6 +4,7 @@
 #include "measure/meter.h"
 #include "observe/board.h"
 #include "observe/recorder.h"
+#include "policy/rows/flex.h"
 #include "base/os.h"
 
 #include <cmath>
@@ -16,53 +17,49 @@ namespace ws::policy::rows {
 
 using observe::bump;
 using base::ticks;
-
-Job host;
-Told told;
+using By = Processes::By;
 
 namespace {
 
 constexpr int exchange_tag = 32767; // no structure has it: moves number theirs from 0 on
 
-double seconds(uint64_t t) { return host.seconds(t); }
-
 } // namespace
 
-Decomposition::Decomposition(MPI_Comm comm, Rows rows, const Wishes& wishes) : wishes_(wishes)
+Decomposition::Decomposition(Flex& flex, std::unique_ptr<Processes> processes, Rows rows, const Wishes& wishes)
+    : flex_(flex), processes_(std::move(processes)), rank_(processes_->rank), size_(processes_->size), wishes_(wishes)
 {
-    PMPI_Comm_dup(comm, &comm_);
-    PMPI_Comm_rank(comm_, &rank_);
-    PMPI_Comm_size(comm_, &size_);
     starts_ = equal_parts(rows, size_t(size_));
-    if (!host.on)
+    if (!job().is_there())
         return;
     monitor_ = Monitor(wishes.settings, size_t(size_));
-    told.partitions++;
+    flex_.told.partitions++;
     // The best that all have.
-    int best = int(counters.open());
-    PMPI_Allreduce(MPI_IN_PLACE, &best, 1, MPI_INT, MPI_MIN, comm_);
-    source_ = Source(best);
-    told.measured = source_text(source_);
-    if (const std::string& why = counters.why(); !why.empty() && source_ < Source::flop)
-        told.measured += " (" + why + ")";
+    source_ = Source(processes_->combined(By::least, int64_t(flex_.counters.open(job()))));
+    flex_.told.measured = source_text(source_);
+    if (const std::string& why = flex_.counters.why(); !why.empty() && source_ < Source::flop)
+        flex_.told.measured += " (" + why + ")";
     leader_ = rank_;
     if (wishes.by_node) {
-        PMPI_Comm_split(comm_, host.node_number, rank_, &node_);
-        PMPI_Bcast(&leader_, 1, MPI_INT, 0, node_);
+        node_ = processes_->split(job().node_number);
+        node_->broadcast(&leader_, sizeof leader_, 0);
     }
-    exchange_ = std::make_unique<Exchange>(comm_, exchange_tag);
+    exchange_ = std::make_unique<Exchange>(*processes_, exchange_tag);
     measured_.resize(size_t(size_));
     lately_.resize(size_t(size_));
     structures_changed();
+}
+
+const policy::Job& Decomposition::job() const { return flex_.job(); }
+
+double Decomposition::units_now() const
+{
+    return source_ == Source::flop || source_ == Source::instructions ? flex_.counters.read(source_) : 0;
 }
 
 Decomposition::~Decomposition()
 {
     decide(true); // others may have gone on in blocked time, and need this process
     exchange_.reset();
-    if (node_ != MPI_COMM_NULL)
-        PMPI_Comm_free(&node_);
-    PMPI_Comm_free(&comm_);
 }
 
 void Decomposition::structures_changed()
@@ -86,12 +83,12 @@ void Decomposition::add_work(double units)
 
 void Decomposition::begin_iteration()
 {
-    if (!host.on)
+    if (!job().is_there())
         return;
     const uint64_t now = ticks();
     if (done_ == 0)
         interval_began_ = now;
-    at_begin_ = host.meter->load(now);
+    at_begin_ = job().meter->load(now);
     units_at_begin_ = units_now();
     begun_ = true;
 }
@@ -99,20 +96,20 @@ void Decomposition::begin_iteration()
 std::string Decomposition::end_begin()
 {
     ending_ = true;
-    if (!host.on)
+    if (!job().is_there())
         return "";
     const uint64_t now = ticks();
     if (begun_) {
         begun_ = false;
-        const window::Load at_end = host.meter->load(now);
+        const window::Load at_end = job().meter->load(now);
         // `useful` may go back a little, when it is found out that others had the core.
-        const double useful = double(int64_t(at_end.useful - at_begin_.useful)) / host.ticks_per_us * 1e-6;
-        const double kept = seconds(at_end.kept_off - at_begin_.kept_off);
+        const double useful = double(int64_t(at_end.useful - at_begin_.useful)) / job().ticks_per_us * 1e-6;
+        const double kept = job().seconds(at_end.kept_off - at_begin_.kept_off);
         double units =
             source_ == Source::flop || source_ == Source::instructions ? units_now() - units_at_begin_ : elements_;
         double real = std::max(useful + kept, 0.0);
         if (source_ == Source::fake) {
-            const double cpu = units / counters.fake_speed();
+            const double cpu = units / flex_.counters.fake_speed();
             kept_ += std::max(real - cpu, 0.0);
             real = std::max(real, cpu);
         } else
@@ -148,9 +145,9 @@ void Decomposition::close_interval()
     measured_done_ = done_;
     iterations_then_ = iterations_ + 1;
     sparse_then_ = sparse();
-    if (node_ != MPI_COMM_NULL) { // a node's processes share what there is
+    if (node_) { // a node's processes share what there is
         double sums[3] = {real, kept, 1};
-        PMPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_DOUBLE, MPI_SUM, node_);
+        node_->combine(By::sum, sums, 3);
         real = sums[0] / sums[2];
         kept = sums[1] / sums[2];
     }
@@ -165,7 +162,7 @@ void Decomposition::close_interval()
                  real,
                  computes ? -real : -HUGE_VAL,
                  std::isfinite(error) ? error * real : 0,
-                 seconds(ticks() - interval_began_),
+                 job().seconds(ticks() - interval_began_),
                  asked_s_,
                  has_given_ || !computes ? 0.0 : 1.0,
                  trouble_.empty() ? 0.0 : double(rank_ + 1),
@@ -178,9 +175,9 @@ void Decomposition::close_interval()
     m.leader = leader_;
     const uint64_t began = ticks();
     exchange_->begin(m);
-    asked_s_ = seconds(ticks() - began);
+    asked_s_ = job().seconds(ticks() - began);
     stage_ = Stage::numbers;
-    host.want_steps();
+    flex_.want_steps();
     real_ = kept_ = units_ = given_ = given_before_ = 0;
     has_given_ = false;
     done_ = 0;
@@ -202,22 +199,22 @@ void Decomposition::decide(bool wait)
         const uint64_t began = ticks();
         if (!exchange_->has_numbers(wait))
             return;
-        asked_s_ += wait ? seconds(ticks() - began) : 0;
+        asked_s_ += wait ? job().seconds(ticks() - began) : 0;
         look_at_numbers();
     }
     if (stage_ == Stage::rows && exchange_->has_rows(wait)) {
         plan();
         stage_ = Stage::decided;
-        bump(host.board->process.flex_plans);
-        bump(host.board->process.flex_plans_blocked, wait ? 0 : 1);
+        bump(job().board->process.flex_plans);
+        bump(job().board->process.flex_plans_blocked, wait ? 0 : 1);
     }
 }
 
 void Decomposition::look_at_numbers()
 {
     const Numbers& all = exchange_->numbers();
-    told.intervals++;
-    bump(host.board->process.flex_intervals);
+    flex_.told.intervals++;
+    bump(job().board->process.flex_intervals);
     Summary& s = summary_;
     s = {};
     s.dedicated = all.shared == 0;
@@ -235,9 +232,9 @@ void Decomposition::look_at_numbers()
     if (all.trouble > 0)
         return;
     if (is_given)
-        told.measured = source_text(Source::given);
-    else if (told.measured == source_text(Source::given))
-        told.measured = source_text(source_);
+        flex_.told.measured = source_text(Source::given);
+    else if (flex_.told.measured == source_text(Source::given))
+        flex_.told.measured = source_text(source_);
     if (is_given != was_given_) { // what intervals have in common is no unit
         lately_.assign(lately_.size(), {});
         monitor_.change_units(s.units);
@@ -274,11 +271,11 @@ void Decomposition::tell_gains(const Gains::Sums& before)
 {
     const Gains::Sums& now = monitor_.gains().sums();
     const double expected = now.expected - before.expected, measured = now.measured - before.measured;
-    told.expected_s += expected;
-    told.measured_s += measured;
-    const auto to_ticks = [](double s) { return uint64_t(std::max(s, 0.0) * 1e6 * host.ticks_per_us); };
-    bump(host.board->process.flex_expected_ticks, to_ticks(expected));
-    bump(host.board->process.flex_gained_ticks, to_ticks(measured));
+    flex_.told.expected_s += expected;
+    flex_.told.measured_s += measured;
+    const auto to_ticks = [this](double s) { return uint64_t(std::max(s, 0.0) * 1e6 * job().ticks_per_us); };
+    bump(job().board->process.flex_expected_ticks, to_ticks(expected));
+    bump(job().board->process.flex_gained_ticks, to_ticks(measured));
 }
 
 void Decomposition::plan()
@@ -346,7 +343,7 @@ std::string Decomposition::act()
             place_cuts(
                 mine(), choice_.costs[me].units, first, cuts_of(choice_.costs, choice_.shares),
                 [&](Rows i) { return double(s->start(i) - base + i); }, next_);
-            PMPI_Allreduce(MPI_IN_PLACE, next_.data(), int(n + 1), MPI_INT64_T, MPI_MAX, comm_);
+            processes_->combine(By::most, next_.data(), n + 1);
             settle(next_, rows());
             gain_ = choice_.gain;
             outcome_ = weigh(next_);
@@ -359,7 +356,7 @@ std::string Decomposition::act()
     if (outcome_ == Outcome::moved)
         start_move(std::move(next_));
     else
-        told.outcome[unsigned(outcome_)]++;
+        flex_.told.outcome[unsigned(outcome_)]++;
     return "";
 }
 
@@ -370,7 +367,7 @@ std::string Decomposition::trouble_of(int rank)
 {
     char words[160] = "";
     std::snprintf(words, sizeof words, "%s (rank %d)", trouble_.c_str(), rank);
-    PMPI_Bcast(words, sizeof words, MPI_CHAR, rank, comm_);
+    processes_->broadcast(words, sizeof words, rank);
     return words;
 }
 
@@ -378,8 +375,9 @@ std::string Decomposition::trouble_of(int rank)
 std::string Decomposition::agree_on_structures()
 {
     trouble_ = find_trouble(true);
-    uint64_t all[3] = {trouble_.empty() ? 0 : uint64_t(rank_) + 1, signature_, ~signature_};
-    PMPI_Allreduce(MPI_IN_PLACE, all, 3, MPI_UINT64_T, MPI_MAX, comm_);
+    const auto signature = int64_t(signature_);
+    int64_t all[3] = {trouble_.empty() ? 0 : int64_t(rank_) + 1, signature, ~signature};
+    processes_->combine(By::most, all, 3);
     if (all[0])
         return trouble_of(int(all[0]) - 1);
     return all[1] == ~all[2] ? "" : "processes have registered different structures";
@@ -413,8 +411,8 @@ void Decomposition::start_move(Starts to)
     round_ = 1;
     moved_bytes_ = 0;
     move_began_ = base::seconds_now();
-    move_ =
-        std::make_unique<Move>(comm_, structures_, from_, part_way(from_, next_, 1, rounds_), host.options->flex_check);
+    move_ = std::make_unique<Move>(*processes_, structures_, from_, part_way(from_, next_, 1, rounds_),
+                                   job().options->flex_check);
     if (!move_->begin())
         rounds_ = 0;
 }
@@ -434,14 +432,14 @@ bool Decomposition::end_finish()
         if (round_ == rounds_)
             break;
         round_++;
-        move_ = std::make_unique<Move>(comm_, structures_, starts_, part_way(from_, next_, round_, rounds_),
-                                       host.options->flex_check);
+        move_ = std::make_unique<Move>(*processes_, structures_, starts_, part_way(from_, next_, round_, rounds_),
+                                       job().options->flex_check);
         if (!move_->begin())
             rounds_ = 0;
     }
     move_.reset();
     if (rounds_ == 0) {
-        told.outcome[unsigned(Outcome::no_memory)]++;
+        flex_.told.outcome[unsigned(Outcome::no_memory)]++;
         if (rank_ == 0 && !said_no_memory_)
             std::fprintf(stderr,
                          "workshare: XMPI: rows stay where they are: a process has no memory for more (said once)\n");
@@ -449,32 +447,32 @@ bool Decomposition::end_finish()
     }
     const double took = base::seconds_now() - move_began_;
     const uint64_t ended = ticks();
-    bump(host.board->process.flex_move_ticks, ended - began);
+    bump(job().board->process.flex_move_ticks, ended - began);
     if (done == 0)
         return false;
     structures_changed();
-    bump(host.board->process.flex_moves);
-    bump(host.board->process.flex_bytes, uint64_t(moved_bytes_));
+    bump(job().board->process.flex_moves);
+    bump(job().board->process.flex_bytes, uint64_t(moved_bytes_));
     double most[2] = {moved_bytes_, took}, sum = moved_bytes_ / 2; // each byte leaves one process and comes to another
-    PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, comm_);
-    PMPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_);
+    processes_->combine(By::most, most, 2);
+    processes_->combine(By::sum, &sum, 1);
     if (undoes_) {
         monitor_.undone(most[0], most[1]);
         former_.clear();
-        told.undone++;
+        flex_.told.undone++;
     } else {
         monitor_.moved(choice_, gain_, most[0], most[1]);
         former_ = from_;
     }
     undoes_ = false;
-    told.outcome[unsigned(Outcome::moved)]++;
-    told.moves++;
+    flex_.told.outcome[unsigned(Outcome::moved)]++;
+    flex_.told.moves++;
     const Rows rows = volume_of(from_, starts_).all;
     if (observe::recording)
         observe::record(observe::EventKind::rows, began, ended, 0, uint64_t(rows), uint64_t(moved_bytes_));
-    told.rows += double(rows);
-    told.bytes += sum;
-    told.move_s += most[1];
+    flex_.told.rows += double(rows);
+    flex_.told.bytes += sum;
+    flex_.told.move_s += most[1];
     // What was measured meanwhile is of two partitions.
     real_ = kept_ = units_ = given_ = given_before_ = 0;
     has_given_ = false;

@@ -5,7 +5,7 @@
 
 #include "policy/rows/counters.h"
 #include "policy/rows/exchange.h"
-#include "policy/rows/host.h"
+#include "policy/rows/monitor.h"
 #include "policy/rows/move.h"
 #include "window/load_row.h"
 #include "base/spin_lock.h"
@@ -21,15 +21,20 @@ struct Wishes {
     int64_t iterations = 0; // 0: unknown
 };
 
+class Flex;
+
+// Its members are what one decision needs, from the iteration that is measured to the rows that have moved: each group
+// below is written by one step and read by the next, so that parts would hand all of it on. The arithmetic is
+// elsewhere: Monitor, Exchange, Move.
 class Decomposition {
 public:
-    // Collective over comm, which it duplicates.
-    Decomposition(MPI_Comm comm, Rows rows, const Wishes& wishes);
+    // Collective over `processes`. `flex` is its rank's, and outlives it.
+    Decomposition(Flex& flex, std::unique_ptr<Processes> processes, Rows rows, const Wishes& wishes);
     Decomposition(const Decomposition&) = delete;
     Decomposition& operator=(const Decomposition&) = delete;
     ~Decomposition();
 
-    MPI_Comm comm() const { return comm_; }
+    MPI_Comm comm() const { return processes_->comm; }
     Rows rows() const { return starts_.back(); }
     Rows count() const { return mine().size(); }
     Rows displ() const { return mine().begin; }
@@ -72,13 +77,15 @@ private:
     void start_move(Starts to);
     std::string find_trouble(bool to_move);
     std::string trouble_of(int rank);
-    double units_now() const
-    {
-        return source_ == Source::flop || source_ == Source::instructions ? counters.read(source_) : 0;
-    }
+    double units_now() const;
+    const policy::Job& job() const;
 
-    MPI_Comm comm_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL; // node_: of those on this node, if shares are of nodes
-    int rank_ = 0, size_ = 1, leader_ = 0; // leader_: lowest rank of the node
+    Flex& flex_;
+    // node_: those on this node, if shares are of nodes
+    const std::unique_ptr<Processes> processes_;
+    std::unique_ptr<Processes> node_;
+    const int rank_, size_;
+    int leader_ = 0; // lowest rank of the node
     Wishes wishes_;
     Source source_ = Source::registered;
     Starts starts_;

@@ -8,9 +8,10 @@
 // their rows gathered only when data may have to move.
 #pragma once
 
+#include "policy/processes.h"
 #include "policy/rows/partition.h"
 
-#include <mpi.h>
+#include <vector>
 
 namespace ws::policy::rows {
 
@@ -29,11 +30,8 @@ struct Measured {
 
 class Exchange {
 public:
-    // Of the processes of `comm`, whose messages with `tag` are its own.
-    Exchange(MPI_Comm comm, int tag);
-    Exchange(const Exchange&) = delete;
-    Exchange& operator=(const Exchange&) = delete;
-    ~Exchange();
+    // Of these processes, whose messages with `tag` are its own.
+    Exchange(Processes& processes, int tag);
 
     // All processes begin, look at the numbers, and then all or none ask for the rows, before they begin again. Nothing
     // waits but what is told to.
@@ -43,23 +41,18 @@ public:
     bool is_direct() const { return direct_; } // they have
     // Whether they are there; what is to wait does so until they are.
     bool has_numbers(bool wait);
-    bool has_rows(bool wait) { return complete(wait); }
+    bool has_rows(bool wait) { return flight_->complete(wait); }
     const Numbers& numbers() const { return all_; }
     const std::vector<Measured>& rows() const { return rows_; } // by rank
 
 private:
-    static void reduce(void* in, void* inout, int* length, MPI_Datatype* type);
-    bool complete(bool wait);
-
-    MPI_Comm comm_;
-    int tag_, rank_ = 0, size_ = 1;
-    bool direct_;
-    MPI_Datatype type_ = MPI_DATATYPE_NULL; // of Numbers
-    MPI_Op op_ = MPI_OP_NULL;
+    const int tag_;
+    const size_t rank_;
+    const bool direct_;
+    std::unique_ptr<Flight> flight_;
     Measured mine_ = {};
     Numbers all_ = {};
     std::vector<Measured> rows_;
-    std::vector<MPI_Request> requests_;
 };
 
 } // namespace ws::policy::rows

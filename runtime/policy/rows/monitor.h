@@ -136,7 +136,8 @@ private:
 // asking each other costs less than a thousandth, and that a processor's sharing can be told.
 unsigned next_interval(unsigned now, const Summary& s, double th2, unsigned together);
 
-// One decomposition's decisions.
+// One decomposition's decisions, in the order of the algorithm's lines; what each remembers lies in a class of its own
+// where it can be told apart (Load, Gains, Cost, Lately), else here.
 class Monitor {
 public:
     Monitor() = default;

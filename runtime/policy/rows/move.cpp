@@ -3,7 +3,6 @@
 
 #include "mpi/end_job.h"
 
-#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -11,21 +10,6 @@
 namespace ws::policy::rows {
 
 namespace {
-
-// A message has so many bytes at most: a count of MPI's is an int.
-constexpr int64_t most_message = int64_t(1) << 28;
-
-// In the middle of a move, data of the program are on their way: going on would lose them.
-void must(int error)
-{
-    if (error == MPI_SUCCESS)
-        return;
-    char words[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    PMPI_Error_string(error, words, &length);
-    std::fprintf(stderr, "workshare: XMPI: a move of rows failed: %s; ending the job\n", words);
-    mpi::end_job();
-}
 
 uint64_t mixed(uint64_t x)
 {
@@ -59,12 +43,10 @@ Rows rounds_of(const Starts& from, const Starts& to)
     return rounds;
 }
 
-Move::Move(MPI_Comm comm, std::vector<Structure>& structures, Starts from, Starts to, bool checked)
-    : comm_(comm), structures_(structures), from_(std::move(from)), to_(std::move(to)), checked_(checked)
+Move::Move(Processes& processes, std::vector<Structure>& structures, Starts from, Starts to, bool checked)
+    : processes_(processes), structures_(structures), from_(std::move(from)), to_(std::move(to)), checked_(checked),
+      me_(size_t(processes.rank)), flight_(processes.flight())
 {
-    int rank;
-    PMPI_Comm_rank(comm, &rank);
-    me_ = size_t(rank);
     out_ = outgoing(from_, to_, me_);
     in_ = incoming(from_, to_, me_);
     Places& p = places_;
@@ -81,19 +63,6 @@ Move::Move(MPI_Comm comm, std::vector<Structure>& structures, Starts from, Start
         p.gets_at = p.gets.begin - begin;
         p.total = std::max(p.had.end, p.gets.end) - begin;
     }
-}
-
-Move::~Move()
-{
-    for (MPI_Datatype& type : types_)
-        PMPI_Type_free(&type);
-}
-
-bool Move::agree(bool ok) const
-{
-    int all = ok;
-    must(PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm_));
-    return all;
 }
 
 int64_t Move::before(size_t s, size_t a, Rows place) const
@@ -123,9 +92,8 @@ bool Move::learn_lengths()
     } catch (const std::bad_alloc&) {
         ok = false;
     }
-    if (!agree(ok))
+    if (!processes_.all(ok))
         return false;
-    std::vector<MPI_Request> requests;
     for (size_t s = 0; s < structures_.size(); s++) {
         if (structures_[s].layout != Layout::csr)
             continue;
@@ -134,22 +102,14 @@ bool Move::learn_lengths()
         for (Rows i = 0; i < places_.had.size(); i++)
             lengths[places_.had_at + i] = mine[s][size_t(i)] = x.start(i + 1) - x.start(i);
         elements_[s].first = x.start(0);
-        const auto message = [&](const Piece& piece, bool in) {
-            int64_t* at = in ? lengths + places_.place(piece.rows.begin)
-                             : mine[s].data() + (piece.rows.begin - places_.had.begin);
-            for (Rows left = piece.rows.size(), part; left > 0; left -= part, at += part) {
-                part = std::min<Rows>(left, most_message / 8);
-                requests.emplace_back();
-                must(in ? PMPI_Irecv(at, int(part), MPI_INT64_T, int(piece.process), int(s), comm_, &requests.back())
-                        : PMPI_Isend(at, int(part), MPI_INT64_T, int(piece.process), int(s), comm_, &requests.back()));
-            }
-        };
         for (const Piece& piece : in_)
-            message(piece, true);
+            flight_->receive(lengths + places_.place(piece.rows.begin), size_t(piece.rows.size()) * sizeof(int64_t),
+                             int(piece.process), int(s));
         for (const Piece& piece : out_)
-            message(piece, false);
+            flight_->send(mine[s].data() + (piece.rows.begin - places_.had.begin),
+                          size_t(piece.rows.size()) * sizeof(int64_t), int(piece.process), int(s));
     }
-    must(PMPI_Waitall(int(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
+    flight_->complete(true);
     for (Elements& e : elements_)
         for (size_t i = 1; i < e.before.size(); i++)
             e.before[i] += e.before[i - 1];
@@ -216,28 +176,19 @@ void Move::transfer(size_t s, size_t a, const Piece& piece, bool in, int tag)
     const Structure& x = structures_[s];
     const Array& array = x.arrays[a];
     const Rows at = places_.place(piece.rows.begin);
-    const auto post = [&](char* data, int count, MPI_Datatype type) {
-        requests_.emplace_back();
-        must(in ? PMPI_Irecv(data, count, type, int(piece.process), tag, comm_, &requests_.back())
-                : PMPI_Isend(data, count, type, int(piece.process), tag, comm_, &requests_.back()));
-    };
+    Flight::Pieces pieces = {array.data(), 1, 0, 0, array.type(), array.extent()};
     if (x.layout == Layout::columns) {
-        types_.emplace_back();
-        must(PMPI_Type_create_hvector(int(x.width), int(piece.rows.size()), MPI_Aint(places_.total * array.extent()),
-                                      array.type(), &types_.back()));
-        must(PMPI_Type_commit(&types_.back()));
-        bytes_ += double(piece.rows.size()) * double(x.width) * double(array.extent());
-        post(array.data() + at * array.extent(), 1, types_.back());
-        return;
+        pieces.data += at * array.extent();
+        pieces.count = x.width;
+        pieces.elements = piece.rows.size();
+        pieces.stride = places_.total * array.extent();
+    } else {
+        const int64_t first = before(s, a, at);
+        pieces.data += first * array.extent();
+        pieces.elements = before(s, a, at + piece.rows.size()) - first;
     }
-    int64_t i = before(s, a, at);
-    const int64_t end = before(s, a, at + piece.rows.size());
-    const int64_t most = std::max<int64_t>(most_message / std::max<int64_t>(array.extent(), 1), 1);
-    bytes_ += double(end - i) * double(array.extent());
-    for (int64_t part; i < end; i += part) {
-        part = std::min(most, end - i);
-        post(array.data() + i * array.extent(), int(part), array.type());
-    }
+    bytes_ += double(pieces.count) * double(pieces.elements) * double(array.extent());
+    in ? flight_->receive(pieces, int(piece.process), tag) : flight_->send(pieces, int(piece.process), tag);
 }
 
 bool Move::begin()
@@ -245,7 +196,7 @@ bool Move::begin()
     if (!learn_lengths())
         return false;
     const bool room = make_room();
-    if (!agree(room)) {
+    if (!processes_.all(room)) {
         size_t all = 0;
         for (const Structure& x : structures_)
             all += x.arrays.size();
@@ -299,20 +250,15 @@ void Move::settle(size_t s)
 
 void Move::finish()
 {
-    // Several calls, as an int counts the requests of one.
-    for (size_t i = 0; i < requests_.size(); i += INT_MAX)
-        must(PMPI_Waitall(int(std::min<size_t>(requests_.size() - i, INT_MAX)), requests_.data() + i,
-                          MPI_STATUSES_IGNORE));
-    requests_.clear();
+    flight_->complete(true);
     for (size_t s = 0; s < structures_.size(); s++)
         settle(s);
     if (!checked_)
         return;
-    uint64_t sums[2] = {sum_, 0}, all[2];
     places_.had = places_.gets;
-    sums[1] = checksum(places_.gets);
-    must(PMPI_Allreduce(sums, all, 2, MPI_UINT64_T, MPI_SUM, comm_));
-    if (all[0] != all[1]) {
+    int64_t sums[2] = {int64_t(sum_), int64_t(checksum(places_.gets))};
+    processes_.combine(Processes::By::sum, sums, 2);
+    if (sums[0] != sums[1]) {
         if (me_ == 0)
             std::fprintf(stderr, "workshare: XMPI: rows were changed by their move; ending the job\n");
         mpi::end_job();
@@ -333,12 +279,8 @@ uint64_t Move::checksum(Range rows) const
                 const char* data = array.data() + first * array.extent();
                 size_t bytes = size_t(elements * array.extent());
                 if (array.has_holes()) {
-                    int room = 0, position = 0;
-                    must(PMPI_Pack_size(int(elements), array.type(), comm_, &room));
-                    packed.resize(size_t(room));
-                    must(PMPI_Pack(data, int(elements), array.type(), packed.data(), room, &position, comm_));
+                    bytes = pack(data, elements, array.type(), processes_.comm, packed);
                     data = packed.data();
-                    bytes = size_t(position);
                 }
                 sum += hash(data, bytes, seed * 64 + s * 4 + a);
             };

@@ -8,10 +8,9 @@
 // more room than an eighth of the data is made in rounds.
 #pragma once
 
+#include "policy/processes.h"
 #include "policy/rows/array.h"
 #include "policy/rows/plan.h"
-
-#include <mpi.h>
 
 namespace ws::policy::rows {
 
@@ -20,12 +19,9 @@ Rows rounds_of(const Starts& from, const Starts& to);
 
 class Move {
 public:
-    // One round. Collective over `comm`, as all that follows: all processes have the same structures, in good order.
-    // `checked`: what has arrived is compared with what was sent, by checksums, and the job ends if they differ.
-    Move(MPI_Comm comm, std::vector<Structure>& structures, Starts from, Starts to, bool checked);
-    Move(const Move&) = delete;
-    Move& operator=(const Move&) = delete;
-    ~Move();
+    // One round. Collective over `processes`, as all that follows: all processes have the same structures, in good
+    // order. `checked`: what has arrived is compared with what was sent, by checksums, and the job ends if they differ.
+    Move(Processes& processes, std::vector<Structure>& structures, Starts from, Starts to, bool checked);
 
     // Makes room, and sends and receives without waiting for the end. False: some process has no room, and nothing has
     // changed in any.
@@ -59,9 +55,8 @@ private:
     void transfer(size_t s, size_t a, const Piece& piece, bool in, int tag);
     void settle(size_t s);
     uint64_t checksum(Range rows) const;
-    bool agree(bool ok) const;
 
-    MPI_Comm comm_;
+    Processes& processes_;
     std::vector<Structure>& structures_;
     Starts from_, to_;
     bool checked_;
@@ -69,8 +64,7 @@ private:
     Places places_ = {};
     std::vector<Piece> out_, in_;
     std::vector<Elements> elements_; // of each structure
-    std::vector<MPI_Request> requests_;
-    std::vector<MPI_Datatype> types_;
+    std::unique_ptr<Flight> flight_;
     uint64_t sum_ = 0;
     double bytes_ = 0;
 };

@@ -31,9 +31,9 @@ bool number(MPI_Info info, const char* key, long least, long most, bool has_auto
 
 } // namespace
 
-std::string read_wishes(MPI_Info info, Wishes& w)
+std::string read_wishes(MPI_Info info, const option::Options* options, Wishes& w)
 {
-    const option::Options defaults, &o = host.options ? *host.options : defaults;
+    const option::Options defaults, &o = options ? *options : defaults;
     long th1 = o.rows_cpu_loss, th2 = o.rows_imbalance, k = o.rows_patience, interval = o.rows_interval, iterations = 0;
     static_assert(option::Options::rows_patience_auto == -1 && option::Options::rows_interval_auto == -1,
                   "as number() has it");

@@ -3,8 +3,10 @@
 // The functions of workshare/xmpi.h: their arguments, and errors as MPI's own.
 #include "policy/rows/decomposition.h"
 #include "policy/rows/exports.h"
+#include "policy/rows/flex.h"
 #include "policy/rows/wishes.h"
 #include "policy/mpi_error.h"
+#include "policy/mpi_processes.h"
 #include "policy/together.h"
 #include "base/os.h"
 
@@ -12,8 +14,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
-#include <mutex>
 #include <utility>
 
 namespace ws::policy::rows {
@@ -22,18 +22,7 @@ using window::Together;
 
 namespace {
 
-// By handle. A handle is used once, so that one of a partition that was freed is never taken for another's. Never
-// destroyed: exit() may run beside its users.
-auto& table = *new std::map<XMPI_Partition, std::unique_ptr<Decomposition>>;
-XMPI_Partition last_handle = XMPI_PARTITION_NULL;
-std::mutex table_lock;
-
-Decomposition* find(XMPI_Partition handle)
-{
-    std::lock_guard<std::mutex> guard(table_lock);
-    const auto found = table.find(handle);
-    return found != table.end() ? found->second.get() : nullptr;
-}
+Decomposition* find(XMPI_Partition handle) { return policy().partitions.find(handle); }
 
 __attribute__((format(printf, 4, 5))) int raise(MPI_Comm comm, const char* function, int error_class,
                                                 const char* format, ...)
@@ -96,12 +85,13 @@ int get_wsize(MPI_Comm comm, MPI_Count rows, MPI_Info info, XMPI_Partition* part
         return error;
     if (inter)
         return raise(comm, name, MPI_ERR_COMM, "comm is an intercommunicator");
-    const InTogether in_call(Together::get_wsize, name, comm);
+    Flex& flex = policy();
+    const InTogether in_call(flex.job(), Together::get_wsize, name, comm);
     // Rank 0's info counts; what is wrong with it, or with anybody's arguments, all are told.
     Wishes wishes;
     int rank;
     PMPI_Comm_rank(comm, &rank);
-    const std::string wrong = rank == 0 ? read_wishes(info, wishes) : "";
+    const std::string wrong = rank == 0 ? read_wishes(info, flex.job().options, wishes) : "";
     PMPI_Bcast(&wishes, sizeof wishes, MPI_BYTE, 0, comm);
     MPI_Count of_rank_0 = rows;
     PMPI_Bcast(&of_rank_0, 1, MPI_COUNT, 0, comm);
@@ -119,27 +109,27 @@ int get_wsize(MPI_Comm comm, MPI_Count rows, MPI_Info info, XMPI_Partition* part
         !text.empty())
         return raise(comm, name, MPI_ERR_ARG, "%s", text.c_str());
 
-    auto made = std::make_unique<Decomposition>(comm, rows, wishes);
+    auto made = std::make_unique<Decomposition>(flex, processes_of(comm, "XMPI: a move of rows"), rows, wishes);
     *count = made->count();
     *displ = made->displ();
-    std::lock_guard<std::mutex> guard(table_lock);
-    table[++last_handle] = std::move(made);
-    *partition = last_handle;
+    *partition = flex.partitions.add(std::move(made));
     return MPI_SUCCESS;
 }
 
 // What is registered with this address, or is this very array; the partition's handle in `where`.
 const Array* registered(void* address, const void* data, XMPI_Partition* where)
 {
-    std::lock_guard<std::mutex> guard(table_lock);
-    for (const auto& [handle, d] : table)
-        for (const Structure& s : d->structures())
+    const Array* found = nullptr;
+    policy().partitions.each([&](XMPI_Partition handle, Decomposition& d) {
+        for (const Structure& s : d.structures())
             for (const Array& a : s.arrays)
-                if (a.address() == address || (data && a.data() == data)) {
+                if (!found && (a.address() == address || (data && a.data() == data))) {
                     *where = handle;
-                    return &a;
+                    found = &a;
                 }
-    return nullptr;
+        return found != nullptr;
+    });
+    return found;
 }
 
 struct Given {
@@ -287,7 +277,7 @@ int end_begin(const char* name, XMPI_Partition handle)
         return no_partition(name, handle);
     if (d->is_ending())
         return raise(d->comm(), name, MPI_ERR_ARG, "the end of this iteration was begun already");
-    const InTogether in_end(Together::monitor_end, name, d->comm());
+    const InTogether in_end(policy().job(), Together::monitor_end, name, d->comm());
     const std::string wrong = d->end_begin();
     if (wrong.empty())
         return MPI_SUCCESS;
@@ -303,7 +293,7 @@ int end_finish(const char* name, XMPI_Partition handle, MPI_Count* count, MPI_Co
         return no_partition(name, handle);
     if (!d->is_ending())
         return raise(d->comm(), name, MPI_ERR_ARG, "no end of an iteration was begun (XMPI_Monitor_end_begin)");
-    const InTogether in_end(Together::monitor_end, name, d->comm());
+    const InTogether in_end(policy().job(), Together::monitor_end, name, d->comm());
     const bool has = d->end_finish();
     if (!count || !displ || !moved)
         return raise(d->comm(), name, MPI_ERR_ARG, "%s is NULL", !count ? "count" : !displ ? "displ" : "moved");
@@ -314,15 +304,6 @@ int end_finish(const char* name, XMPI_Partition handle, MPI_Count* count, MPI_Co
 }
 
 } // namespace
-
-bool step_all()
-{
-    std::lock_guard<std::mutex> guard(table_lock); // so that none ends meanwhile
-    bool more = false;
-    for (const auto& [handle, d] : table)
-        more |= d->step();
-    return more;
-}
 
 } // namespace ws::policy::rows
 
@@ -415,14 +396,8 @@ WS_EXPORT int ws_XMPI_Partition_free(XMPI_Partition* partition)
         return raise(MPI_COMM_SELF, name, MPI_ERR_ARG, "partition is NULL");
     if (!find(*partition))
         return no_partition(name, *partition);
-    std::unique_ptr<Decomposition> gone;
-    {
-        std::lock_guard<std::mutex> guard(table_lock);
-        const auto found = table.find(*partition);
-        gone = std::move(found->second);
-        table.erase(found);
-    }
-    const InTogether in_free(Together::partition_free, name, gone->comm());
+    std::unique_ptr<Decomposition> gone = policy().partitions.take(*partition);
+    const InTogether in_free(policy().job(), Together::partition_free, name, gone->comm());
     if (gone->is_ending())
         gone->end_finish();
     gone.reset();

@@ -4,7 +4,6 @@
 #include "policy/tasks/letters.h"
 #include "policy/tasks/pool.h"
 #include "policy/node_objects.h"
-#include "policy/world_ranks.h"
 
 #include "mpi/end_job.h"
 #include "base/os.h"
@@ -12,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <new>
 
 namespace ws::policy::tasks {
 
@@ -52,17 +52,17 @@ struct Pool::Shared {
 };
 
 // Collective over the node. False on all its ranks: there is no memory.
-bool Pool::share_rows(size_t ranks)
+bool Pool::share_rows(MPI_Comm node, size_t ranks)
 {
     const size_t bytes = NodeObjects::root_bytes<Shared>() + NodeObjects::array_bytes<Row>(ranks);
-    void* const memory = memory_.allocate(node_, bytes);
+    void* const memory = memory_.allocate(node, bytes);
     if (!memory)
         return false;
     NodeObjects objects(memory, bytes);
     Shared* const shared =
-        objects.root<Shared>(memory_.from_first(node_, node_me_ == 0 ? objects.construct<Shared>(ranks) : -1));
+        objects.root<Shared>(memory_.from_first(node, node_me_ == 0 ? objects.construct<Shared>(ranks) : -1));
     Row* const rows = shared ? objects.elements(shared->rows, ranks) : nullptr;
-    if (!memory_.all(node_, rows != nullptr)) {
+    if (!memory_.all(node, rows != nullptr)) {
         memory_.free();
         return false;
     }
@@ -73,68 +73,55 @@ bool Pool::share_rows(size_t ranks)
 
 void Pool::open_wire()
 {
-    PMPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, me_, MPI_INFO_NULL, &node_);
-    PMPI_Comm_set_errhandler(node_, MPI_ERRORS_RETURN);
-    int ranks;
-    PMPI_Comm_rank(node_, &node_me_);
-    PMPI_Comm_size(node_, &ranks);
-    node_ranks_.resize(size_t(ranks));
-    PMPI_Allgather(&me_, 1, MPI_INT, node_ranks_.data(), 1, MPI_INT, node_);
-    std::vector<int> first(size_t(ranks_), 0);
-    PMPI_Allgather(&node_ranks_[0], 1, MPI_INT, first.data(), 1, MPI_INT, comm_);
+    Places places = peers_->places();
+    node_me_ = places.node_me;
+    node_ranks_ = std::move(places.node_ranks);
+    in_world_ = std::move(places.in_world);
+    const std::vector<int>& first = places.first;
+    const size_t ranks = node_ranks_.size();
     agents_ = first;
     std::sort(agents_.begin(), agents_.end());
     agents_.erase(std::unique(agents_.begin(), agents_.end()), agents_.end());
     for (const int f : first)
         node_of_.push_back(int(std::lower_bound(agents_.begin(), agents_.end(), f) - agents_.begin()));
     own_node_ = node_of_[size_t(me_)];
-    in_world_ = world_ranks(comm_);
-
-    static NodeHead alone;
-    head_ = &alone;
-    int there = ranks == 1 || share_rows(size_t(ranks));
-    PMPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_LAND, comm_);
-    if (!there) { // some node has no room in /dev/shm
+    if (!all_.all(ranks == 1 || share_rows(places.node, ranks))) { // some node has no room in /dev/shm
         if (me_ == 0)
             std::fprintf(stderr, "workshare: tasks do not move: a node has no shared memory for their states\n");
         return;
     }
-    const unsigned limit = job.options->tasks_memory;
+    const unsigned limit = job().options->tasks_memory;
     memory_limit_ = limit ? uint64_t(limit) << 20 : available_memory() / 2 / unsigned(ranks);
-    random_ = job.options->chaos ? job.options->chaos * 0x9E3779B97F4A7C15ull + unsigned(me_) + 1 : 0;
+    random_ = job().options->chaos ? job().options->chaos * 0x9E3779B97F4A7C15ull + unsigned(me_) + 1 : 0;
     Rules rules;
-    rules.seed = job.options->chaos + 1;
-    rules.horizon = job.options->tasks_horizon;
-    const Algorithm algorithm = job.options->tasks == option::Options::tasks_neighbours ? Algorithm::neighbours
-                                : job.options->tasks == option::Options::tasks_random   ? Algorithm::random
-                                : job.options->tasks == option::Options::tasks_lifeline ? Algorithm::lifeline
+    rules.seed = job().options->chaos + 1;
+    rules.horizon = job().options->tasks_horizon;
+    const Algorithm algorithm = job().options->tasks == option::Options::tasks_neighbours ? Algorithm::neighbours
+                                : job().options->tasks == option::Options::tasks_random   ? Algorithm::random
+                                : job().options->tasks == option::Options::tasks_lifeline ? Algorithm::lifeline
                                                                                         : Algorithm::central;
     if (node_me_ == 0)
         balancer_ = make_balancer(algorithm, own_node_, int(agents_.size()), rules);
     most_moves_ = make_balancer(algorithm, 0, 1, rules)->most_moves();
-    PMPI_Comm_dup(comm_, &wire_comm_);
-    connect();
-    wire_.open(wire_comm_, [this](int from, const char* text, size_t bytes) { handle(from, text, bytes); });
+    wire_ = peers_->open_wire([this](int from, const char* text, size_t bytes) { handle(from, text, bytes); }, meets());
     balances_ = true;
 }
 
-// MPI connects two processes with their first message, which takes a millisecond and more where processes share cores.
-// Those that write to each other in each run do it here: up and down the tree of the end, and agents with rank 0.
-void Pool::connect()
+// Those that write to each other in each run: up and down the tree of the end, and agents with rank 0.
+std::vector<int> Pool::meets() const
 {
-    const auto meet = [this](int other) {
-        PMPI_Sendrecv(nullptr, 0, MPI_BYTE, other, 0, nullptr, 0, MPI_BYTE, other, 0, wire_comm_, MPI_STATUS_IGNORE);
-    };
+    std::vector<int> meets;
     const Ending tree(me_, ranks_);
     for (int c = 0; c < tree.children(); c++)
-        meet(tree.child(c));
+        meets.push_back(tree.child(c));
     if (me_ != 0)
-        meet(tree.parent());
+        meets.push_back(tree.parent());
     for (const int agent : agents_)
         if (agent > tree.child(tree.children() - 1) && me_ == 0)
-            meet(agent);
+            meets.push_back(agent);
         else if (agent == me_ && tree.parent() != 0)
-            meet(0);
+            meets.push_back(0);
+    return meets;
 }
 
 // ---- when
@@ -162,7 +149,7 @@ bool Pool::poll()
 void Pool::look_at_letters()
 {
     store_relaxed(polled_at_, ticks());
-    wire_.poll();
+    wire_->poll();
     flush_results();
     look_around();
     const bool expects = balancer_ && !ended_ && balancer_->expects(seconds(ticks()));
@@ -174,15 +161,23 @@ void Pool::look_at_letters()
 }
 
 // Blocked in a task's MPI call. In the pool's own wait a letter ends that, and is looked at then.
-void Pool::step() { stepped_ += poll(); }
+void Pool::step() { stepped_ += poll_beside(); }
+
+// In the middle of what is not a call of the pool's.
+bool Pool::poll_beside()
+try {
+    return poll();
+} catch (const std::bad_alloc&) {
+    end_without_memory("ws_pool_run");
+}
 
 // One at a time. Returns when nobody may have looked for too long, in ticks.
 uint64_t Pool::worker_step(uint64_t now)
 {
     const auto late = [this] { return Hardware::load_relaxed(expects_) ? poll_every_ : pulse_every_ / 2; };
     if (load_relaxed(polled_at_) + late() <= now) {
-        if (!poll()) // run()'s thread holds the wire while it waits for letters itself
-            return now + uint64_t(times::task_longest_pulse_us * job.ticks_per_us);
+        if (!poll_beside()) // run()'s thread holds the wire while it waits for letters itself
+            return now + uint64_t(times::task_longest_pulse_us * ticks_per_us_);
         worked_++;
     }
     return std::max(now, load_relaxed(polled_at_)) + late();
@@ -191,23 +186,21 @@ uint64_t Pool::worker_step(uint64_t now)
 // The wire's lock is held.
 void Pool::wait()
 {
-    look_while_blocked(nullptr);
-    wire_.wait();
-    look_while_blocked(this);
+    nblb_.look_while_blocked(nullptr);
+    wire_->wait();
+    nblb_.look_while_blocked(this);
 }
 
 void Pool::start_pulse()
 {
     store_relaxed(polled_at_, ticks());
     if (has_pulse_) {
-        look_on_workers(this);
+        nblb_.look_on_workers(this);
         Hardware::store_full(beat_, pulse_beats);
         base::futex_wake(&beat_);
         return;
     }
-    int level = MPI_THREAD_SINGLE;
-    PMPI_Query_thread(&level);
-    if (level != MPI_THREAD_MULTIPLE || agents_.size() < 2)
+    if (agents_.size() < 2 || !peers_->lets_threads_in())
         return;
     has_pulse_ = true; // before the thread is there, which reads it
     Hardware::store_relaxed(beat_, pulse_beats);
@@ -219,14 +212,14 @@ void Pool::start_pulse()
                                       this);
     if (failed)
         has_pulse_ = false;
-    look_on_workers(this);
+    nblb_.look_on_workers(this);
 }
 
 // When this returns neither workers nor the pulse look at letters any more. That one may still run: to wait until it
 // sleeps would take until the kernel has given it a CPU.
 void Pool::rest_pulse()
 {
-    look_on_workers(nullptr);
+    nblb_.look_on_workers(nullptr);
     std::lock_guard<std::mutex> hold(wire_lock_);
     Hardware::store_full(beat_, pulse_rests);
 }
@@ -246,7 +239,7 @@ void Pool::end_pulse()
 void Pool::pulse()
 {
     pthread_setname_np(pthread_self(), "ws pulse");
-    if (window::Window* const w = job.window) {
+    if (window::Window* const w = job().window) {
         base::CpuSet cpus(w->mask_size());
         for (unsigned c = w->ranks(); c < w->cores(); c++)
             if (w->home(c).rank == w->me())
@@ -261,7 +254,7 @@ void Pool::pulse()
             nap_us = uint64_t(times::task_pulse_us);
             continue;
         }
-        const bool moves_data = wire_.moves_data(), expects = Hardware::load_relaxed(expects_);
+        const bool moves_data = wire_->moves_data(), expects = Hardware::load_relaxed(expects_);
         if (moves_data)
             sched_yield(); // it moves while somebody looks
         else
@@ -274,7 +267,11 @@ void Pool::pulse()
         // here.
         if (is_late && hold.try_lock() && Hardware::load_acquire(beat_) == pulse_beats) {
             pulsed_++;
-            look_at_letters();
+            try {
+                look_at_letters();
+            } catch (const std::bad_alloc&) {
+                end_without_memory("ws_pool_run");
+            }
             nap_us = uint64_t(times::task_pulse_us);
         } else
             nap_us = std::min(2 * nap_us, uint64_t(times::task_longest_pulse_us));
@@ -461,7 +458,7 @@ void Pool::post(int to, std::string text)
 {
     text[1] = char(run_);
     text[2] = char(load_relaxed(woken_));
-    wire_.post(to, std::move(text));
+    wire_->post(to, std::move(text));
 }
 
 void Pool::handle_early()
@@ -563,7 +560,7 @@ void Pool::wait_for_kinds()
         if (ended_)
             return;
         if (holds_)
-            wire_.wait();
+            wire_->wait();
     }
     Actions first;
     first.gifts.swap(held_back_);
@@ -616,15 +613,16 @@ void Pool::go_on_ending()
 // Collective, after the last run: until all letters that were posted have come, and data. Those are of no use any more.
 void Pool::drain()
 {
-    uint64_t all[2];
+    int64_t all[2];
     do {
-        while (wire_.poll()) {
+        while (wire_->poll()) {
         }
-        const uint64_t mine[2] = {wire_.sent(), wire_.received()};
-        PMPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, comm_);
+        all[0] = int64_t(wire_->sent());
+        all[1] = int64_t(wire_->received());
+        all_.combine(Processes::By::sum, all, 2);
     } while (all[0] != all[1]);
-    while (wire_.sends())
-        wire_.poll();
+    while (wire_->sends())
+        wire_->poll();
 }
 
 } // namespace ws::policy::tasks

@@ -17,8 +17,6 @@ namespace ws::policy::tasks {
 
 namespace {
 
-volatile Hardware::Word letters_with_tasks; // of this process: there may be several pools
-
 constexpr size_t apart_from = 16384; // bytes of a task that travel as a message of their own
 constexpr size_t guard_bytes = 64;   // behind what a user's pack() writes
 constexpr size_t most_slack = 1 << 20; // behind these: room for a pack() that writes too much
@@ -105,102 +103,117 @@ bool Pool::take_from_hands(Task& t)
     return fullest && fullest->steal(&t, 1);
 }
 
-// Frees what it has sent, and says how many; what cannot be packed stays here.
-size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
-{
-    size_t failed = 0;
-    std::string text = letter(Letter::tasks, TasksHead{own_node_, 0, 0});
-    uint32_t in_letter = 0;
+// A letter with tasks that is being written, and what travels beside it.
+struct Pool::Parcel {
+    Parcel(int to, int node) : to(to), text(letter(Letter::tasks, TasksHead{node, 0, 0})) {}
+    int to;
+    std::string text;
+    uint32_t tasks = 0;
     uint64_t began = ticks();
     struct Apart {
         int tag;
         void* data;
         size_t bytes;
-        std::function<void()> done;
+        Wire::Done done;
     };
     std::vector<Apart> apart;
-    const auto send = [&] {
-        const TasksHead head = {own_node_, in_letter, Hardware::fetch_add_full(letters_with_tasks, 1)};
-        std::memcpy(&text[8], &head, sizeof head);
-        if (in_letter)
-            post(to, std::move(text));
-        if (in_letter && observe::recording)
-            observe::record(observe::EventKind::tasks, began, ticks(), uint32_t(in_world_[size_t(to)]), in_letter,
-                            2 * head.number);
-        for (Apart& a : apart)
-            wire_.send(to, a.tag, a.data, a.bytes, std::move(a.done));
-        apart.clear();
-        text = letter(Letter::tasks, TasksHead{own_node_, 0, 0});
-        in_letter = 0;
-        began = ticks();
-    };
-    for (Task& t : tasks) {
-        const Kind& k = kinds_[t.kind];
-        char* bytes = static_cast<char*>(t.data());
-        size_t size = t.bytes;
-        char* packed = nullptr;
-        if (!k.is_flat()) {
-            size = k.c.packed(t.there, t.bytes);
-            packed = static_cast<char*>(std::malloc(size + guard_bytes + std::clamp<size_t>(size, 4096, most_slack)));
-            if (packed) {
-                std::memset(packed + size, guard, guard_bytes);
-                k.c.pack(t.there, t.bytes, packed);
-            }
-            if (!packed || std::count(packed + size, packed + size + guard_bytes, guard) != long(guard_bytes)) {
-                fail(t, 0, packed ? "packed more bytes than it had said" : "could not be packed: no memory");
-                std::free(packed);
-                t.flags |= task_pinned; // it runs here
-                put_in_queue(t);
-                std::lock_guard<base::SpinLock> hold(lock_);
-                counts_.moved_out--;
-                failed++;
-                continue;
-            }
-            bytes = packed;
-        }
-        Packed p = {t.kind, t.priority, t.flags, uint8_t(std::min(t.moves + 1, 255)), size >= apart_from, 0, t.origin,
-                    t.future, size};
-        const size_t needs = sizeof p + (p.apart ? 0 : (size + 7) / 8 * 8);
-        if (text.size() + needs > Wire::most)
-            send();
-        in_letter++;
-        travels_.sent_to(to);
-        const bool moved_before = t.moves != 0;
-        const uint64_t held = t.bytes;
-        const auto let_go = [this, moved_before, held] {
-            if (moved_before)
-                Hardware::fetch_add_full(held_, Hardware::Word(0) - held);
-        };
-        if (!p.apart) {
-            text.append(reinterpret_cast<const char*>(&p), sizeof p);
-            text.append(bytes, size);
-            text.append((8 - size % 8) % 8, '\0');
-            std::free(packed);
-            if (!k.is_flat())
-                k.c.release(t.there, t.bytes);
-            else if (t.flags & task_on_heap)
-                std::free(t.there);
-            if (t.flags & task_on_heap)
-                let_go();
-            continue;
-        }
+};
+
+void Pool::send(Parcel& parcel)
+{
+    const TasksHead head = {own_node_, parcel.tasks, nblb_.next_letter()};
+    std::memcpy(&parcel.text[8], &head, sizeof head);
+    if (parcel.tasks)
+        post(parcel.to, std::move(parcel.text));
+    if (parcel.tasks && observe::recording)
+        observe::record(observe::EventKind::tasks, parcel.began, ticks(), uint32_t(in_world_[size_t(parcel.to)]),
+                        parcel.tasks, 2 * head.number);
+    for (Parcel::Apart& a : parcel.apart)
+        wire_->send(parcel.to, a.tag, a.data, a.bytes, std::move(a.done));
+    parcel = Parcel(parcel.to, own_node_);
+}
+
+// The bytes of a task as they travel, and how many: its data, or what pack() makes of them, which is the caller's.
+// Null: it cannot be packed, has failed and runs here.
+char* Pool::bytes_of(Task& t, size_t& size)
+{
+    const Kind& k = kinds_[t.kind];
+    size = t.bytes;
+    if (k.is_flat())
+        return static_cast<char*>(t.data());
+    size = k.c.packed(t.there, t.bytes);
+    auto* const bytes =
+        static_cast<char*>(std::malloc(size + guard_bytes + std::clamp<size_t>(size, 4096, most_slack)));
+    if (bytes) {
+        std::memset(bytes + size, guard, guard_bytes);
+        k.c.pack(t.there, t.bytes, bytes);
+        if (std::count(bytes + size, bytes + size + guard_bytes, guard) == long(guard_bytes))
+            return bytes;
+    }
+    fail(t, 0, bytes ? "packed more bytes than it had said" : "could not be packed: no memory");
+    std::free(bytes);
+    t.flags |= task_pinned;
+    put_in_queue(t);
+    std::lock_guard<base::SpinLock> hold(lock_);
+    counts_.moved_out--;
+    return nullptr;
+}
+
+// The task is in the letter, or its data in `bytes` beside it, and what it had here is freed: these at the latest when
+// they have gone.
+void Pool::add(Parcel& parcel, Task& t, char* bytes, size_t size)
+{
+    const Kind& k = kinds_[t.kind];
+    Packed p = {t.kind, t.priority, t.flags, uint8_t(std::min(t.moves + 1, 255)), size >= apart_from, 0, t.origin,
+                t.future, size};
+    const size_t needs = sizeof p + (p.apart ? 0 : (size + 7) / 8 * 8);
+    if (parcel.text.size() + needs > Wire::most)
+        send(parcel);
+    parcel.tasks++;
+    travels_.sent_to(parcel.to);
+    const uint64_t held = t.moves ? t.bytes : 0;
+    const auto let_go = [this, held] { Hardware::fetch_add_full(held_, Hardware::Word(0) - held); };
+    if (p.apart) {
         p.tag = uint16_t(next_tag_);
         next_tag_ = (next_tag_ + 1) % Wire::tags;
-        text.append(reinterpret_cast<const char*>(&p), sizeof p);
-        if (!k.is_flat())
-            k.c.release(t.there, t.bytes);
-        const uint64_t began = ticks();
-        apart.push_back({Wire::first_tag + p.tag, bytes, size, [this, bytes, size, began, let_go] {
-                             std::free(bytes);
-                             let_go();
-                             if (size >= 1 << 20) {
-                                 const double rate = double(size) / seconds(ticks() - began);
-                                 cost_.bytes_per_s += 0.3 * (rate - cost_.bytes_per_s);
-                             }
-                         }});
     }
-    send();
-    return tasks.size() - failed;
+    parcel.text.append(reinterpret_cast<const char*>(&p), sizeof p);
+    if (!p.apart) {
+        parcel.text.append(bytes, size);
+        parcel.text.append((8 - size % 8) % 8, '\0');
+        if (!k.is_flat() || (t.flags & task_on_heap))
+            std::free(bytes);
+        if (t.flags & task_on_heap)
+            let_go();
+    }
+    if (!k.is_flat())
+        k.c.release(t.there, t.bytes);
+    if (!p.apart)
+        return;
+    parcel.apart.push_back({Wire::first_tag + p.tag, bytes, size, [this, bytes, size, began = ticks(), let_go] {
+                                std::free(bytes);
+                                let_go();
+                                if (size >= 1 << 20) {
+                                    const double rate = double(size) / seconds(ticks() - began);
+                                    cost_.bytes_per_s += 0.3 * (rate - cost_.bytes_per_s);
+                                }
+                            }});
+}
+
+// The number that have gone; what cannot be packed stays here.
+size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
+{
+    size_t sent = 0;
+    Parcel parcel(to, own_node_);
+    for (Task& t : tasks) {
+        size_t size;
+        if (char* const bytes = bytes_of(t, size)) {
+            add(parcel, t, bytes, size);
+            sent++;
+        }
+    }
+    send(parcel);
+    return sent;
 }
 
 void Pool::put_in_queue(const Task& t)
@@ -278,7 +291,7 @@ void Pool::receive_tasks(int from, const char* text, size_t bytes)
             mpi::end_job();
         }
         if (p.apart) {
-            wire_.receive(from, Wire::first_tag + p.tag, own, p.bytes, [this, t, own, p, tell, node = head.node] {
+            wire_->receive(from, Wire::first_tag + p.tag, own, p.bytes, [this, t, own, p, tell, node = head.node] {
                 arrived(t, own, p.bytes);
                 if (!kinds_[t.kind].is_flat())
                     std::free(own);

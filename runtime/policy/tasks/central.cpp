@@ -15,6 +15,8 @@ namespace ws::policy::tasks {
 
 namespace {
 
+// A node, a scheduler of its group and the root in one, as a node may be all three: they differ in which of the notes
+// they get, and share what the node has told and got.
 class Central final : public Balancer {
 public:
     Central(int me, int nodes, const Rules& rules)

@@ -66,8 +66,13 @@ WS_EXPORT int ws_pool_create(MPI_Comm comm, ws_pool** tasks)
     ws_pool* const shell = new (std::nothrow) ws_pool{nullptr, nullptr};
     if (!shell)
         return said(ENOMEM, "ws_pool_create: no memory");
-    const InTogether in_create(Together::tasks_create, "ws_pool_create", comm);
-    shell->pool = new Pool(comm, shell);
+    ws::policy::tasks::Nblb& nblb = ws::policy::tasks::policy();
+    const InTogether in_create(nblb.job(), Together::tasks_create, "ws_pool_create", comm);
+    try {
+        shell->pool = new Pool(ws::policy::tasks::peers_of(comm), shell, nblb);
+    } catch (const std::bad_alloc&) {
+        ws::policy::tasks::end_without_memory("ws_pool_create");
+    }
     *tasks = shell;
     return 0;
 }
@@ -79,9 +84,13 @@ WS_EXPORT int ws_pool_register(ws_pool* tasks, const ws_task_kind* description, 
         return EINVAL;
     if (!description || !kind)
         return said(EINVAL, "ws_pool_register: no description, or nowhere to store the number");
-    std::string error;
-    const int result = pool->add_kind(*description, *kind, error);
-    return said(result, error);
+    try {
+        std::string error;
+        const int result = pool->add_kind(*description, *kind, error);
+        return said(result, error);
+    } catch (const std::bad_alloc&) {
+        return said(ENOMEM, "ws_pool_register: no memory");
+    }
 }
 
 WS_EXPORT int ws_pool_put(ws_pool* tasks, int kind, const void* data, size_t bytes, const ws_task_options* options)
@@ -109,7 +118,7 @@ WS_EXPORT int ws_pool_run(ws_pool* tasks)
     if (!mpi_is_there())
         return said(EINVAL, "ws_pool_run: MPI is finalized");
     std::string error;
-    const InTogether in_run(Together::tasks_run, "ws_pool_run", pool->comm());
+    const InTogether in_run(pool->nblb().job(), Together::tasks_run, "ws_pool_run", pool->comm());
     const int result = pool->run(error);
     return said(result, error);
 }
@@ -164,7 +173,7 @@ WS_EXPORT int ws_pool_free(ws_pool** tasks)
     last_freed = *tasks;
     freeing.unlock();
     *tasks = nullptr;
-    const InTogether in_free(Together::tasks_free, "ws_pool_free", pool->comm());
+    const InTogether in_free(pool->nblb().job(), Together::tasks_free, "ws_pool_free", pool->comm());
     delete pool;
     return 0;
 }

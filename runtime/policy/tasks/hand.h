@@ -9,6 +9,7 @@
 #include "base/spin_lock.h"
 
 #include <algorithm>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -33,13 +34,13 @@ public:
     }
     bool holds_kind(unsigned kind) const { return kind < waiting_.size(); }
 
+    // Throws std::bad_alloc if there is no memory for one more: then nothing has changed.
     void put(const Task& t)
     {
-        lock_.lock();
+        const std::lock_guard<base::SpinLock> hold(lock_);
         tasks_.push_newest(t);
         base::store_relaxed(size_, tasks_.size());
         base::store_relaxed(waiting_[t.kind].tasks, waiting_[t.kind].tasks + 1);
-        lock_.unlock();
     }
     // Takes the newest task, or the oldest if there are fewer than `width`; false if there is none.
     bool take(Task& t, size_t width = 0)

@@ -2,111 +2,119 @@
 #include "policy/tasks/nblb.h"
 
 #include "policy/tasks/pool.h"
+#include "base/os.h"
 #include "base/times.h"
 
+#include <algorithm>
 #include <cstdio>
-#include <mutex>
 
 namespace ws::policy::tasks {
 
-Job job;
-Sums sums;
-
-namespace {
-
-class Nblb final : public policy::Policy {
-public:
-    policy::Wants attach(policy::Rank& rank) override
-    {
-        job = Job(rank);
-        job.window = rank.window;
-        job.lends = rank.window && (rank.window->ranks() > 1 || rank.window->workers() > 0);
-        job.home = pthread_self();
-        job.steps = rank.steps;
-        return {};
-    }
-
-    policy::Wants step(policy::Rank&, uint64_t now, uint64_t) override
-    {
-        if (!looks_)
-            return {};
-        looks_->step();
-        return soon(now);
-    }
-
-    uint64_t worker_step(uint64_t now) override
-    {
-        std::unique_lock<std::mutex> hold(workers_lock_, std::try_to_lock);
-        return hold && workers_look_ ? workers_look_->worker_step(now) : policy::Wants::never;
-    }
-
-    void look_on_workers(Pool* pool)
-    {
-        std::lock_guard<std::mutex> hold(workers_lock_);
-        workers_look_ = pool;
-    }
-
-    void look(Pool* pool)
-    {
-        looks_ = pool;
-        job.steps->want(*this, pool ? soon(base::ticks()) : policy::Wants());
-    }
-
-    void end(policy::Rank&) override
-    {
-        job.on = false;
-        job.lends = false;
-        job.window = nullptr;
-        job.steps = nullptr;
-        Pool::leave_all();
-        constexpr int numbers = sizeof(Sums) / sizeof(uint64_t);
-        PMPI_Reduce(&sums, &all_, numbers, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-        if (all_.unfreed) // on rank 0
-            std::fprintf(stderr, "workshare: pools of tasks were not freed (ws_pool_free): %llu, of all ranks\n",
-                         static_cast<unsigned long long>(all_.unfreed));
-    }
-
-    void tell(observe::Facts& facts) const override
-    {
-        const Sums& s = all_;
-        if (!s.run)
-            return;
-        char text[400];
-        std::snprintf(text, sizeof text,
-                      "%llu tasks ran, %llu of them moved to another node (%.3g MB), with %llu letters; looks at "
-                      "letters in blocked tasks: %llu, on idle workers: %llu, in computing ones: %llu",
-                      static_cast<unsigned long long>(s.run), static_cast<unsigned long long>(s.moved_in),
-                      1e-6 * double(s.bytes_in), static_cast<unsigned long long>(s.letters),
-                      static_cast<unsigned long long>(s.stepped), static_cast<unsigned long long>(s.worked),
-                      static_cast<unsigned long long>(s.pulsed));
-        facts.policies.emplace_back(text);
-    }
-
-private:
-    // Before the pulse would look.
-    static policy::Wants soon(uint64_t now)
-    {
-        return {false, now + uint64_t(0.5 * base::times::task_pulse_us * job.ticks_per_us)};
-    }
-
-    Pool* looks_ = nullptr;
-    std::mutex workers_lock_; // of what follows, and while a worker looks
-    Pool* workers_look_ = nullptr;
-    Sums all_; // on rank 0
-};
-
-Nblb own_policy;
-
-} // namespace
-
-void look_while_blocked(Pool* pool)
+policy::Wants Nblb::attach(policy::Job& job)
 {
-    if (job.steps && pthread_equal(job.home, pthread_self()))
-        own_policy.look(pool);
+    job_ = &job;
+    is_on_ = true;
+    lends_ = job.window && (job.window->ranks() > 1 || job.window->workers() > 0);
+    return {};
 }
 
-void look_on_workers(Pool* pool) { own_policy.look_on_workers(pool); }
+policy::Wants Nblb::step(policy::Job&, uint64_t now, uint64_t)
+{
+    if (!looks_)
+        return {};
+    looks_->step();
+    return soon(now);
+}
 
-policy::Policy& policy() { return own_policy; }
+// Before the pulse would look.
+policy::Wants Nblb::soon(uint64_t now) const
+{
+    return {false, now + uint64_t(0.5 * base::times::task_pulse_us * job_->ticks_per_us)};
+}
+
+uint64_t Nblb::worker_step(uint64_t now)
+{
+    std::unique_lock<std::mutex> hold(workers_lock_, std::try_to_lock);
+    return hold && workers_look_ ? workers_look_->worker_step(now) : policy::Wants::never;
+}
+
+void Nblb::look_on_workers(Pool* pool)
+{
+    std::lock_guard<std::mutex> hold(workers_lock_);
+    workers_look_ = pool;
+}
+
+void Nblb::look_while_blocked(Pool* pool)
+{
+    if (!job_->steps || !job_->is_home())
+        return;
+    looks_ = pool;
+    job_->steps->want(*this, pool ? soon(base::ticks()) : policy::Wants());
+}
+
+uint64_t Nblb::add(Pool& pool)
+{
+    std::lock_guard<std::mutex> hold(pools_lock_);
+    pools_.push_back(&pool);
+    sums_.unfreed++;
+    return ++made_;
+}
+
+void Nblb::remove(const Pool& pool, const Sums& done)
+{
+    std::lock_guard<std::mutex> hold(pools_lock_);
+    pools_.erase(std::find(pools_.begin(), pools_.end(), &pool));
+    sums_.unfreed--;
+    sums_.put += done.put;
+    sums_.run += done.run;
+    sums_.moved_out += done.moved_out;
+    sums_.moved_in += done.moved_in;
+    sums_.bytes_out += done.bytes_out;
+    sums_.bytes_in += done.bytes_in;
+    sums_.letters += done.letters;
+    sums_.kept_worth += done.kept_worth;
+    sums_.kept_room += done.kept_room;
+    sums_.kept_moved += done.kept_moved;
+    sums_.kept_none += done.kept_none;
+    sums_.stepped += done.stepped;
+    sums_.worked += done.worked;
+    sums_.pulsed += done.pulsed;
+}
+
+void Nblb::end(policy::Job&)
+{
+    is_on_ = lends_ = false;
+    {
+        std::lock_guard<std::mutex> hold(pools_lock_);
+        for (Pool* pool : pools_)
+            pool->leave();
+    }
+    all_ = summed(sums_);
+    if (all_.unfreed) // on rank 0
+        std::fprintf(stderr, "workshare: pools of tasks were not freed (ws_pool_free): %llu, of all ranks\n",
+                     static_cast<unsigned long long>(all_.unfreed));
+}
+
+void Nblb::tell(observe::Facts& facts) const
+{
+    const Sums& s = all_;
+    if (!s.run)
+        return;
+    char text[400];
+    std::snprintf(text, sizeof text,
+                  "%llu tasks ran, %llu of them moved to another node (%.3g MB), with %llu letters; looks at "
+                  "letters in blocked tasks: %llu, on idle workers: %llu, in computing ones: %llu",
+                  static_cast<unsigned long long>(s.run), static_cast<unsigned long long>(s.moved_in),
+                  1e-6 * double(s.bytes_in), static_cast<unsigned long long>(s.letters),
+                  static_cast<unsigned long long>(s.stepped), static_cast<unsigned long long>(s.worked),
+                  static_cast<unsigned long long>(s.pulsed));
+    facts.policies.emplace_back(text);
+}
+
+Nblb& policy()
+{
+    static Nblb& nblb = *new Nblb; // never destroyed: exit() may run beside its users
+    return nblb;
+}
 
 } // namespace ws::policy::tasks

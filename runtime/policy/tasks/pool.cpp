@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: MIT
 #include "policy/tasks/pool.h"
 
-#include "policy/tasks/bytes.h"
-
+#include "mpi/end_job.h"
 #include "observe/board.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 namespace ws::policy::tasks {
+
+using By = Processes::By;
 
 // How long a thread without tasks looks for those of others; and how long stolen tasks must keep it busy, or it waits
 // longer and longer before it steals again. A theft costs each of the two threads some 0.2 us.
 constexpr double task_hunt_us = 20, task_steal_us = 1;
+
+void end_without_memory(const char* call)
+{
+    std::fprintf(stderr, "workshare: error: %s: no memory; ending the job\n", call);
+    mpi::end_job();
+}
 
 // ---- kinds, results, errors
 
@@ -35,12 +43,17 @@ int Pool::add_kind(const ws_task_kind& c, int& number, std::string& error)
         error = "ws_pool_register: 65535 kinds are registered already";
         return ENOSPC;
     }
-    number = int(kinds_.size());
     kinds_.emplace_back();
-    kinds_.back().c = c;
-    kinds_.back().name = c.name;
-    if (c.combine)
-        kinds_.back().combined.assign(c.result, '\0');
+    try {
+        kinds_.back().c = c;
+        kinds_.back().name = c.name;
+        if (c.combine)
+            kinds_.back().combined.assign(c.result, '\0');
+    } catch (...) {
+        kinds_.pop_back();
+        throw;
+    }
+    number = int(kinds_.size()) - 1;
     return 0;
 }
 
@@ -145,90 +158,46 @@ void Pool::count(ws_pool_counts& counts)
     std::lock_guard<base::SpinLock> hold(lock_);
     counts = counts_;
     counts.put = put_;
-    counts.letters = wire_.sent();
+    counts.letters = wire_ ? wire_->sent() : 0;
 }
 
 // ---- a run
 
-// Pools that there are.
-static base::SpinLock living_lock;
-static std::vector<Pool*>& living()
-{
-    static auto* const all = new std::vector<Pool*>;
-    return *all;
-}
-
-void Pool::leave_all()
-{
-    std::lock_guard<base::SpinLock> hold(living_lock);
-    for (Pool* p : living())
-        p->leave();
-}
-
 void Pool::leave()
 {
     end_pulse();
-    if (wire_comm_ != MPI_COMM_NULL)
-        wire_.close();
+    if (wire_)
+        wire_->close();
 }
 
-Pool::Pool(MPI_Comm comm, ws_pool* shell) : shell_(shell)
+Pool::Pool(std::unique_ptr<Peers> peers, ws_pool* shell, Nblb& nblb)
+    : nblb_(nblb), shell_(shell), ticks_per_us_(nblb.job().ticks_per_us), serial_(nblb.add(*this)),
+      peers_(std::move(peers)), all_(peers_->all()), me_(all_.rank), ranks_(all_.size)
 {
-    living_lock.lock();
-    living().push_back(this);
-    living_lock.unlock();
-    static volatile Hardware::Word pools;
-    serial_ = Hardware::fetch_add_full(pools, 1) + 1; // no future of any pool is 0
-    PMPI_Comm_dup(comm, &comm_);
-    PMPI_Comm_rank(comm_, &me_);
-    PMPI_Comm_size(comm_, &ranks_);
-    sums.unfreed++;
-    int wants = job.on && job.options->tasks != option::Options::tasks_none;
-    PMPI_Allreduce(MPI_IN_PLACE, &wants, 1, MPI_INT, MPI_LAND, comm_);
-    poll_every_ = uint64_t(times::task_poll_us * job.ticks_per_us);
-    pulse_every_ = uint64_t(times::task_pulse_us * job.ticks_per_us);
-    hunt_ = uint64_t(task_hunt_us * job.ticks_per_us);
-    worth_stealing_ = uint64_t(task_steal_us * job.ticks_per_us);
+    const bool wants = all_.all(nblb.is_on() && job().options->tasks != option::Options::tasks_none);
+    poll_every_ = uint64_t(times::task_poll_us * ticks_per_us_);
+    pulse_every_ = uint64_t(times::task_pulse_us * ticks_per_us_);
+    hunt_ = uint64_t(task_hunt_us * ticks_per_us_);
+    worth_stealing_ = uint64_t(task_steal_us * ticks_per_us_);
     if (wants)
         open_wire();
 }
 
 Pool::~Pool()
 {
-    living_lock.lock();
-    living().erase(std::find(living().begin(), living().end(), this));
-    living_lock.unlock();
     end_pulse();
-    if (wire_comm_ != MPI_COMM_NULL) {
+    if (wire_) {
         drain();
-        wire_.close();
-        PMPI_Comm_free(&wire_comm_);
+        wire_->close();
     }
     Task t;
     while (queue_.take(t))
         drop(t);
-    if (node_ != MPI_COMM_NULL) {
-        memory_.free();
-        PMPI_Comm_free(&node_);
-    }
-    PMPI_Comm_free(&comm_);
-    sums.unfreed--;
+    memory_.free();
     ws_pool_counts c;
     count(c);
-    sums.put += c.put;
-    sums.run += c.run;
-    sums.moved_out += c.moved_out;
-    sums.moved_in += c.moved_in;
-    sums.bytes_out += c.bytes_out;
-    sums.bytes_in += c.bytes_in;
-    sums.letters += c.letters;
-    sums.kept_worth += c.kept_worth;
-    sums.kept_room += c.kept_room;
-    sums.kept_moved += c.kept_moved;
-    sums.kept_none += c.kept_none;
-    sums.stepped += stepped_;
-    sums.worked += worked_;
-    sums.pulsed += pulsed_;
+    nblb_.remove(*this, {c.put, c.run, c.moved_out, c.moved_in, c.bytes_out, c.bytes_in, c.letters, c.kept_worth,
+                         c.kept_room, c.kept_moved, c.kept_none, stepped_, worked_, pulsed_, 0});
 }
 
 // The same for the same names in the same order, with results of the same size, and nearly always another for others.
@@ -248,7 +217,7 @@ bool Pool::have_same_kinds()
 {
     const int64_t mine = int64_t(number_of_kinds());
     int64_t both[2] = {mine, -mine};
-    PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT64_T, MPI_MIN, comm_);
+    all_.combine(By::least, both, 2);
     return both[0] == -both[1];
 }
 
@@ -256,9 +225,8 @@ void Pool::say_who_differs(std::string& error)
 {
     const uint64_t mine = number_of_kinds();
     uint64_t first = mine;
-    PMPI_Bcast(&first, 1, MPI_UINT64_T, 0, comm_);
-    int differs = first == mine ? ranks_ : me_;
-    PMPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MIN, comm_);
+    all_.broadcast(&first, sizeof first, 0);
+    const int64_t differs = all_.combined(By::least, int64_t(first == mine ? ranks_ : me_));
     error = "ws_pool_run: the kinds of tasks registered on rank " + std::to_string(differs) +
             " differ from those of rank 0 (names, order, sizes of results or how data is packed)";
 }
@@ -271,32 +239,38 @@ int Pool::run(std::string& error)
     }
     running_now_ = true;
     own_pool = this;
-    if (balances_)
-        run_balanced();
-    else {
-        kinds_differ_ = !have_same_kinds();
+    try {
+        run_to_end();
+        own_pool = nullptr;
+        running_now_ = false;
         if (!kinds_differ_)
-            run_local();
-        failed_ = first_failed_;
-        PMPI_Allreduce(MPI_IN_PLACE, &failed_, 1, MPI_UINT64_T, MPI_SUM, comm_);
+            return finish(failed_, error);
+        say_who_differs(error);
+        return EINVAL;
+    } catch (const std::bad_alloc&) {
+        end_without_memory("ws_pool_run");
     }
-    own_pool = nullptr;
-    running_now_ = false;
+}
+
+void Pool::run_to_end()
+{
+    if (balances_)
+        return run_balanced();
+    kinds_differ_ = !have_same_kinds();
     if (!kinds_differ_)
-        return finish(failed_, error);
-    say_who_differs(error);
-    return EINVAL;
+        run_local();
+    failed_ = uint64_t(all_.combined(By::sum, int64_t(first_failed_)));
 }
 
 // Runs one region after the other, or the tasks one by one if nobody can help. Short work is not shared.
 void Pool::run_local()
 {
-    const uint64_t chunk = uint64_t(times::task_chunk_us * job.ticks_per_us);
+    const uint64_t chunk = uint64_t(times::task_chunk_us * ticks_per_us_);
     open_hand(); // there are fewer threads than hands now
     bool may_be_short = true;
     while (const size_t there = waiting()) {
         may_be_short = may_be_short && double(there) * load_relaxed(mean_s_) < 1e-6 * times::task_chunk_us;
-        if (!job.lends)
+        if (!nblb_.lends())
             work(~uint64_t(0));
         else if (there == 1 || may_be_short) {
             work(chunk);
@@ -335,7 +309,7 @@ void Pool::run_balanced()
     if (ended_) // they differ
         return;
     start_pulse();
-    look_while_blocked(this);
+    nblb_.look_while_blocked(this);
     for (;;) {
         poll();
         run_local();
@@ -353,13 +327,13 @@ void Pool::run_balanced()
         look_around();
     }
     rest_pulse();
-    look_while_blocked(nullptr);
+    nblb_.look_while_blocked(nullptr);
     if (!kinds_differ_)
         same_kinds_ = kinds_.size();
     // Data that others have: it is freed. A woken rank may have sent data to one that has left this run; it travels
     // during the next run.
-    while (wire_.moves_data() && !load_relaxed(woken_))
-        wire_.poll();
+    while (wire_->moves_data() && !load_relaxed(woken_))
+        wire_->poll();
 }
 
 // Results of all kinds go together up a binomial tree: what the user combines need not be known to MPI.
@@ -379,15 +353,18 @@ void Pool::combine_all()
                 at += k.room();
             }
     };
+    const std::unique_ptr<Flight> flight = all_.flight();
     for (int step = 1; step < ranks_; step *= 2) {
         if (me_ & step) {
             gather();
-            send_bytes(all.data(), bytes, me_ - step, 0, comm_);
+            flight->send(all.data(), bytes, me_ - step, 0);
+            flight->complete(true);
             break;
         }
         if (me_ + step >= ranks_)
             continue;
-        receive_bytes(&all[0], bytes, me_ + step, 0, comm_);
+        flight->receive(&all[0], bytes, me_ + step, 0);
+        flight->complete(true);
         const char* other = all.data();
         for (Kind& k : kinds_)
             if (k.c.combine) {
@@ -397,7 +374,7 @@ void Pool::combine_all()
     }
     if (me_ == 0)
         gather();
-    bcast_bytes(&all[0], bytes, 0, comm_);
+    all_.broadcast(&all[0], bytes, 0);
     const char* from = all.data();
     for (Kind& k : kinds_)
         if (k.c.combine) {
@@ -410,13 +387,13 @@ void Pool::combine_all()
 // For reports, ws-top and MPI_T: what is new since the last time. There may be several pools.
 void Pool::show()
 {
-    if (!job.board)
+    if (!job().board)
         return;
     ws_pool_counts now;
     lock_.lock();
     now = counts_;
     lock_.unlock();
-    observe::ProcessCounters& p = job.board->process;
+    observe::ProcessCounters& p = job().board->process;
     store_relaxed(p.tasks_waiting, waiting());
     observe::bump(p.tasks_run, now.run - shown_.run);
     observe::bump(p.tasks_in, now.moved_in - shown_.moved_in);
@@ -436,12 +413,11 @@ int Pool::finish(uint64_t failed, std::string& error)
     combine_all();
     if (!failed)
         return 0;
-    int first = first_failed_ ? me_ : ranks_;
-    PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm_);
-    int bytes = int(failure_.size());
-    PMPI_Bcast(&bytes, 1, MPI_INT, first, comm_);
-    failure_.resize(size_t(bytes));
-    PMPI_Bcast(failure_.data(), bytes, MPI_BYTE, first, comm_);
+    const int first = int(all_.combined(By::least, int64_t(first_failed_ ? me_ : ranks_)));
+    size_t bytes = failure_.size();
+    all_.broadcast(&bytes, sizeof bytes, first);
+    failure_.resize(bytes);
+    all_.broadcast(failure_.data(), bytes, first);
     error = "ws_pool_run: " + failure_;
     failure_.clear();
     first_failed_ = false;

@@ -10,7 +10,7 @@
 #include "policy/tasks/nblb.h"
 #include "policy/tasks/predict.h"
 #include "policy/tasks/queue.h"
-#include "policy/tasks/wire.h"
+#include "policy/tasks/peers.h"
 #include "policy/node_memory.h"
 #include "base/os.h"
 #include "base/spin_lock.h"
@@ -32,6 +32,9 @@ using base::ticks;
 
 namespace times = base::times;
 
+// No memory in the middle of what other ranks wait for: says so and ends the job.
+[[noreturn]] void end_without_memory(const char* call);
+
 // What each lock guards. A thread that holds one takes only those that stand below it here.
 //
 //   wire_lock_     letters: wire_, the posting of letters, and all members from balancer_ to cost_ that have no comment
@@ -45,8 +48,8 @@ namespace times = base::times;
 // parts are files (working.cpp, asking.cpp, carrying.cpp), as they share these locks.
 class Pool {
 public:
-    // Collective over comm.
-    explicit Pool(MPI_Comm comm, ws_pool* shell);
+    // Collective over `peers`. `nblb` is its rank's, and outlives it.
+    Pool(std::unique_ptr<Peers> peers, ws_pool* shell, Nblb& nblb);
     ~Pool();
     Pool(const Pool&) = delete;
 
@@ -58,10 +61,11 @@ public:
     int future(uint64_t number, void* result, size_t capacity, size_t* bytes, std::string& error);
     void count(ws_pool_counts& counts);
     bool runs() const { return running_now_; }
-    MPI_Comm comm() const { return comm_; }
+    const Nblb& nblb() const { return nblb_; }
+    MPI_Comm comm() const { return peers_->all().comm; }
     bool is_first() const { return me_ == 0; } // of its communicator's ranks
-    // At MPI_Finalize: the letters that pools listen for are cancelled, where pools were not freed.
-    static void leave_all();
+    // At MPI_Finalize, where it was not freed: the letters that it listens for are cancelled.
+    void leave();
 
     // Of a running task.
     struct Running {
@@ -115,10 +119,12 @@ private:
     struct Shared;
 
     // pool.cpp
-    void leave();
+    const policy::Job& job() const { return nblb_.job(); }
+    double seconds(uint64_t ticks) const { return double(ticks) / ticks_per_us_ * 1e-6; }
     uint64_t number_of_kinds() const;
     bool have_same_kinds();
     void say_who_differs(std::string& error);
+    void run_to_end();
     void run_local();
     void run_balanced();
     bool is_idle();
@@ -129,6 +135,7 @@ private:
     void combine_all();
 
     // working.cpp
+    void put(Task& task, const ws_task_options* options);
     void work(uint64_t long_enough);
     size_t batch_size() const;
     bool next(Hand& hand, Task& task, size_t want);
@@ -146,9 +153,10 @@ private:
 
     // asking.cpp
     void open_wire();
-    bool share_rows(size_t ranks);
-    void connect();
+    bool share_rows(MPI_Comm node, size_t ranks);
+    std::vector<int> meets() const;
     bool poll();
+    bool poll_beside();
     void look_at_letters();
     void wait();
     void poll_if_due(uint64_t now);
@@ -175,16 +183,22 @@ private:
     void put_in_queue(const Task& task);
     size_t give(const Gift& gift, const Look& own);
     bool take_from_hands(Task& task);
+    struct Parcel;
+    void send(Parcel& parcel);
+    char* bytes_of(Task& task, size_t& size);
+    void add(Parcel& parcel, Task& task, char* bytes, size_t size);
     size_t send_tasks(int to, std::vector<Task>& tasks);
     void receive_tasks(int from, const char* letter, size_t bytes);
     void arrived(Task task, const void* packed, size_t bytes);
     void flush_results();
 
+    Nblb& nblb_;
     ws_pool* shell_;
+    const double ticks_per_us_;
     uint64_t serial_ = 0; // of the pools of this process; the upper half of the numbers of futures
-    MPI_Comm comm_ = MPI_COMM_NULL; // for what is collective
-    MPI_Comm wire_comm_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL;
-    int me_ = 0, ranks_ = 1;
+    const std::unique_ptr<Peers> peers_;
+    Processes& all_; // for what is collective
+    const int me_, ranks_;
     std::vector<int> agents_;     // of each node: its first rank
     int own_node_ = 0, node_me_ = 0;
     std::vector<int> node_ranks_; // of this node
@@ -192,7 +206,8 @@ private:
     std::vector<int> in_world_;   // its rank in MPI_COMM_WORLD
     policy::NodeMemory memory_;
     // As they were when the pool was made: what another rank scribbles there moves none of them.
-    NodeHead* head_ = nullptr;
+    NodeHead own_head_ = {};
+    NodeHead* head_ = &own_head_; // of the node, if it has several ranks
     Row own_row_ = {};
     Row* rows_ = &own_row_; // of all ranks of the node, if tasks move
     Growth growth_;
@@ -231,7 +246,7 @@ private:
     unsigned most_moves_ = ~0u;
 
     std::mutex wire_lock_; // of what follows, growth_, and the posting of letters
-    Wire wire_;
+    std::unique_ptr<Wire> wire_; // null: tasks do not move
     std::unique_ptr<Balancer> balancer_; // of the node's first rank alone
     Ending ending_{0, 1};
     Counts travels_;               // what it has sent and received, in all runs

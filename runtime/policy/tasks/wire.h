@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // Letters between the ranks of a pool, and data too large for one. They travel also while the program computes, and a
-// rank can wait for the next one in MPI, with its core lent. Only calls of MPI that return at once, but for wait(). Any
-// thread, one at a time.
+// rank can wait for the next one, with its core lent. Any thread, one at a time. By MPI (mpi_wire.h), or between ranks
+// that a test plays. A letter takes microseconds, so that these may be virtual: no task of a rank's own passes here.
 #pragma once
 
-#include "base/atomics.h"
-
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <mpi.h>
 #include <string>
-#include <vector>
 
 namespace ws::policy::tasks {
 
@@ -23,51 +19,26 @@ public:
     using Receive = std::function<void(int from, const char* letter, size_t bytes)>;
     using Done = std::function<void()>;
 
-    // `comm` is the wire's own. Ranks are its ranks; nobody posts to himself.
-    void open(MPI_Comm comm, Receive receive);
-    void post(int to, std::string letter);
+    virtual ~Wire() = default; // nothing is under way
+
+    // Nobody posts to himself.
+    virtual void post(int to, std::string letter) = 0;
     // `data` stays until `done` is called. One tag at a time between two ranks: from first_tag on.
     static constexpr int first_tag = 16, tags = 16384;
-    void send(int to, int tag, const void* data, size_t bytes, Done done);
-    void receive(int from, int tag, void* data, size_t bytes, Done done);
+    virtual void send(int to, int tag, const void* data, size_t bytes, Done done) = 0;
+    virtual void receive(int from, int tag, void* data, size_t bytes, Done done) = 0;
 
     // Takes what has come; true if anything had. wait() blocks until something does.
-    bool poll() { return go_on(false); }
-    void wait() { go_on(true); }
+    virtual bool poll() = 0;
+    virtual void wait() = 0;
     // Of letters; data sent and received counts as one.
-    uint64_t sent() const { return sent_; }
-    uint64_t received() const { return received_; }
-    bool sends() const { return slots_.size() > windows; } // something is not complete yet
-    // Data is under way that MPI moves only while it is polled. Any thread.
-    bool moves_data() const { return base::load_relaxed(data_) != 0; }
-    // When nothing is under way.
-    void close();
-
-private:
-    static constexpr size_t windows = 8; // letters that may come before one is looked at
-    struct Slot {
-        std::string letter;
-        Done done;
-    };
-    bool go_on(bool blocking);
-    void listen(size_t window);
-    void add(MPI_Request request, std::string letter, Done done);
-
-    MPI_Comm comm_ = MPI_COMM_NULL;
-    Receive receive_;
-    std::unique_ptr<char[]> buffers_;
-    // The first are those of letters that come, then what is under way.
-    std::vector<MPI_Request> requests_;
-    std::vector<Slot> slots_;
-    std::vector<int> indices_;
-    std::vector<MPI_Status> statuses_;
-    struct Arrived {
-        bool there = false;
-        int from = 0, bytes = 0;
-    } arrived_[windows];
-    uint64_t next_ = 0; // letter to be looked at, in the order of the calls that listen
-    uint64_t sent_ = 0, received_ = 0;
-    volatile uint64_t data_ = 0; // sends and receives of data that are under way
+    virtual uint64_t sent() const = 0;
+    virtual uint64_t received() const = 0;
+    virtual bool sends() const = 0; // something is not complete yet
+    // Data is under way that moves only while it is polled. Any thread.
+    virtual bool moves_data() const = 0;
+    // No letter is listened for any more.
+    virtual void close() = 0;
 };
 
 } // namespace ws::policy::tasks

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 namespace ws::policy::tasks {
 
@@ -89,27 +90,48 @@ int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o
         }
         std::memcpy(t.there, data, bytes);
     }
+    try {
+        put(t, o);
+        return 0;
+    } catch (const std::bad_alloc&) {
+        if ((t.flags & task_on_heap) && t.there != data)
+            std::free(t.there);
+        error = "ws_pool_put: no memory for one more task";
+        return ENOMEM;
+    }
+}
+
+// Throws std::bad_alloc: then nothing has changed.
+void Pool::put(Task& t, const ws_task_options* o)
+{
     Hand* const hand = pool_of_hand == this && !o ? own_hand : nullptr;
-    if (WS_LIKELY(hand && hand->is_active && hand->holds_kind(unsigned(kind)))) {
+    if (WS_LIKELY(hand && hand->is_active && hand->holds_kind(t.kind))) {
         hand->put(t);
         hand->added++;
-        return 0;
+        return;
     }
-    lock_.lock();
+    const std::lock_guard<base::SpinLock> hold(lock_);
     if (WS_UNLIKELY(o && o->future)) {
         t.flags |= task_has_future;
-        t.future = next_future_++;
+        t.future = next_future_;
         futures_[t.future];
+    }
+    const bool is_first = !active_ && !queue_.size();
+    try {
+        queue_.put(t, t.flags & task_pinned);
+    } catch (...) {
+        futures_.erase(t.future);
+        throw;
+    }
+    if (WS_UNLIKELY(is_first)) // this rank may have reported that it has nothing to do
+        store_relaxed(woken_, true);
+    if (WS_UNLIKELY(t.future)) {
+        next_future_++;
         *o->future = serial_ << 32 | t.future;
     }
-    if (WS_UNLIKELY(!active_ && !queue_.size())) // this rank may have reported that it has nothing to do
-        store_relaxed(woken_, true);
-    queue_.put(t, t.flags & task_pinned);
     queue_changed();
     put_++;
-    k.waiting++;
-    lock_.unlock();
-    return 0;
+    kinds_[t.kind].waiting++;
 }
 
 // Runs tasks on the calling thread until that has taken so long; one at least, if there is any, and all if there are
@@ -404,11 +426,11 @@ void Pool::share(size_t tasks)
 }
 
 void Pool::region_part()
-{
+try {
     const bool guest = own_pool != this;
     if (guest && !open_hand())
         return;
-    const uint64_t chunk = uint64_t(times::task_chunk_us * job.ticks_per_us);
+    const uint64_t chunk = uint64_t(times::task_chunk_us * ticks_per_us_);
     for (long lo, hi; ws_loop_next(&lo, &hi);) {
         work(uint64_t(hi - lo) * chunk);
         if (!guest)
@@ -424,6 +446,8 @@ void Pool::region_part()
         work(0);
         wait_for_guests();
     }
+} catch (const std::bad_alloc&) {
+    end_without_memory("ws_pool_run");
 }
 
 // run()'s thread: until there is something to do, or no guest has anything either. Guests may be in long tasks, and

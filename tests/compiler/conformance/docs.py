@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""docs.py PREFIX: each example of docs/language.md compiles without a warning with each compiler, or gives, at its line,
+"""docs.py PREFIX: each example of docs/reference/directives.md compiles without a warning with each compiler, or gives, at its line,
 the error that a comment in it shows."""
 import os
 import re
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../../docs/language.md')
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../../docs/reference/directives.md')
 LANGUAGES = {'c': ('mpicc', '.c', {'MPICH_CC': 'gcc'}, {'MPICH_CC': 'clang'}),
              'cpp': ('mpicxx', '.cpp', {'MPICH_CXX': 'g++'}, {'MPICH_CXX': 'clang++'}),
              'fortran': ('mpifort', '.f90', {'MPICH_FC': 'gfortran'})}

@@ -291,7 +291,7 @@ class Matrix:
             shutil.rmtree(self.work)
 
     def table(self, total, columns):
-        """A row for each compiler, as docs/building.md has it."""
+        """A row for each compiler, as docs/internals/building.md has it."""
         print('| compiler | C | C++ | Fortran | failed |')
         print('|---|---|---|---|---|')
         for compiler in self.compilers(('gcc', 'clang')):

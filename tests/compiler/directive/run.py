@@ -78,6 +78,7 @@ class Test:
         self.everything = everything
         self.libws = libws
         self.plain_loops = 0
+        self.assembled_with = None
         os.makedirs(self.work, exist_ok=True)
 
     def path(self, name):
@@ -330,23 +331,70 @@ class Test:
             fail(f'plain.c with {" ".join(options)} ({status})', output)
         return output
 
-    def starts_of_loops(self, *options):
-        """{function: to what power of two its most aligned loop is aligned}"""
-        found = {}
-        for name, code in re.findall(r'^(product_[\w.]+):(.*?)^\s+\.size', self.plain_code(*options), re.M | re.S):
-            # A label that a jump below it leads to.
-            labels = re.finditer(r'\.p2align (\d+).*\n(?:\s+\.p2align.*\n)*(\.L\d+):', code)
-            found[name] = max((int(at[1]) for at in labels if re.search(rf'\sj\w+\s+{re.escape(at[2])}\n', code[at.end():])), default=0)
-        return found
+    def machine_code(self, options, skip=0):
+        """{function: [(address, bytes, instruction)]} of plain.c, so many bytes behind the begin of a cache line."""
+        if options != self.assembled_with:
+            self.plain_code(*options, to=self.path('plain.s'))
+            with open(self.path('plain.s')) as f:
+                self.assembly, self.assembled_with = f.read(), options
+        assembly, binary = self.path('skipped.s'), self.path('skipped.o')
+        with open(assembly, 'w') as f:
+            f.write(f'\t.text\n\t.balign 64\n\t.skip {skip}, 0x90\n' + self.assembly)
+        for command in [*CC, '-c', assembly, '-o', binary], ['objdump', '-dw', binary]:
+            status, output = start(command)
+            if status:
+                fail(f'{" ".join(command)} ({status})', output)
+        functions = {}
+        for name, code in re.findall(r'^[0-9a-f]+ <([\w.]+)>:\n(.*?)(?=^\n|\Z)', output, re.M | re.S):
+            functions[name] = [(int(at, 16), octets.split(), what.strip()) for at, octets, what
+                               in re.findall(r'^ *([0-9a-f]+):\t([0-9a-f ]+)(?:\t(.*))?$', code, re.M)]
+        return functions
 
-    def aligned(self):
-        """A short loop in two cache lines takes longer: with a directive it never lies worse than without."""
-        for options, ours in ((['-O3'], 5), (['-O2'], 5), (['-O3', '-falign-loops=64'], 6), (['-O3', '-fno-align-loops'], 0), (['-Os'], 0)):
-            found = self.starts_of_loops(*options)
-            shared = {power for name, power in found.items() if 'shared' in name and (name != 'product_shared' or '-O3' in options)}
-            right = shared == {ours} if ours else max(shared) < 5     # GCC's own, at the targets of other jumps
-            if not right or ours == 5 and found['product_plain'] > 4:
-                fail(f'loops with {" ".join(options)} begin at multiples of two to the power of {found}')
+    @staticmethod
+    def short_loops(code):
+        """Where those of at most 40 bytes (GCC estimates bytes), with no loop and no atomic instruction inside, begin and end."""
+        back = []
+        for at, octets, what in code:
+            jump = re.match(r'j\w+ +([0-9a-f]+) ', what)
+            if jump and code[0][0] <= int(jump[1], 16) <= at:
+                back.append((int(jump[1], 16), at + len(octets)))
+        atomic = [at for at, _, what in code if what.startswith('lock')]
+        return [loop for loop in back if loop[1] - loop[0] <= 40 and not any(loop[0] <= at < loop[1] for at in atomic) and not any(other != loop and loop[0] <= other[0] and other[1] <= loop[1] for other in back)]
+
+    def in_lines(self):
+        """A short loop in two cache lines takes longer: wherever its function lies, with a directive it lies in one."""
+        for options in ['-O3'], ['-O2'], ['-O3', '-mavx'], ['-O3', '-falign-loops=32'], ['-O3', '-falign-loops=64']:
+            seen, plain_split = 0, 0
+            for skip in range(0, 256, 16):
+                for name, code in self.machine_code(options, skip).items():
+                    loops = self.short_loops(code)
+                    split = [loop for loop in loops if loop[0] // 64 != (loop[1] - 1) // 64]
+                    if '_omp_fn' in name or ('_shared' in name and '-O3' in options):
+                        seen += len(loops)
+                        if split:
+                            fail(f'{name} with {" ".join(options)}, {skip} bytes on: loops in two lines at {split}')
+                    elif '_plain' in name:
+                        plain_split += len(split)
+            if seen < 16 * 4 or (not plain_split and len(options) == 1):
+                fail(f'{" ".join(options)}: {seen} short loops seen, {plain_split} of those without a directive in two lines')
+        for options in ['-O3', '-fno-align-loops'], ['-Os']:
+            self.plain_code(*options, to=self.path('plain.s'))
+            with open(self.path('plain.s')) as f:
+                if '.p2align 6' in f.read():
+                    fail(f'{" ".join(options)}: loops are aligned')
+
+    def others_stay(self):
+        """Functions without a directive have the bytes that they have without the plugin."""
+        for options in ['-O2'], ['-O3'], ['-O3', '-march=native']:
+            ours = self.machine_code(options)
+            plugin, self.plugin, self.assembled_with = self.plugin, lambda *_: ['-Wno-unknown-pragmas'], None
+            theirs = self.machine_code(options)
+            self.plugin, self.assembled_with = plugin, None
+            for name in [name for name in theirs if name.endswith('_plain')]:
+                def relative(code):     # jumps are relative, but objdump shows where they lead
+                    return [octets for _, octets, what in code if not what.startswith(('nop', 'data16', 'cs nop', 'xchg'))]
+                if relative(ours[name]) != relative(theirs[name]):
+                    fail(f'{name} with {" ".join(options)} is not what it is without the plugin')
 
     def plain(self):
         if platform.machine() != 'x86_64':
@@ -355,7 +403,8 @@ class Test:
         if CLANG:
             self.copies(PLAIN_TOO)
         else:
-            self.aligned()
+            self.in_lines()
+        self.others_stay()
         for debug in ([], ['-g']):
             if CLANG:
                 code, constant = self.plain_code(PLAIN_TOO, *debug, '-emit-llvm'), r'fmul [^\n]*3\.75'
@@ -445,8 +494,18 @@ class Test:
         if "writes a ‘count’ of its own, a thread's variable, in the loop of ‘#pragma ws for’; use" not in output:
             fail(f'quotes ({status})', output)
 
+    def as_errors(self):
+        """-Werror=ws-NAME, also without -Wall: that one alone."""
+        source = os.path.join(HERE, 'warn/warnings.c')
+        for name in WARNS:
+            status, output = start([*compiler('c'), *self.plugin(), f'-fplugin-arg-{"ws" if CLANG else "ws_gcc"}-warn-error-{name}', '-c', source, '-o', '/dev/null'])
+            found = re.findall(r':\d+:\d+: (\w+): .* \[-fws-warn=([\w-]+)\]', output)
+            if status != 1 or set(found) != {('error', name)}:
+                fail(f'-Werror=ws-{name} ({status})', output)
+
     def warn(self):
         self.quoted()
+        self.as_errors()
         in_parallel([(self.warn_one, source, language, options) for source, languages in programs('warn') for language in languages
                      for options in ([], ['-Waddress'], ['-Wall', '-Wno-address'], ['-O2', '-Wall', '-fopenmp'])]
                     + [(self.warn_one, source, language, ['-Wall'], off) for source, languages in programs('warn') for language in languages
@@ -710,6 +769,13 @@ class Test:
         status, output = ask(command, '-fws-warn=no-threads')
         if status != 1 or output != "mpicc: unknown option '-fws-warn=no-threads'; there are no-thread-number, no-thread-variable and no-computed-goto\n":
             fail(f'wrapper takes -fws-warn=no-threads: {status}', output)
+        for written, meant in (('-Wno-ws-', 'warn-no-'), ('-Werror=ws-', 'warn-error-')):
+            for warning in WARNS:
+                gets(command, ('-Wall', '-fws', written + warning), words(False, report.replace('report', meant + warning)))
+        for wrong in '-Wno-ws-threads', '-Wws-thread-number', '-Werror=ws-', '-Wno-error=ws-thread-number':
+            status, output = ask(command, '-fws', wrong)
+            if status != 1 or output != f"mpicc: unknown option '{wrong}'; there are -Wno-ws-NAME and -Werror=ws-NAME for thread-number, thread-variable and computed-goto\n":
+                fail(f'wrapper takes {wrong}: {status}', output)
         gets(command, ('-fws=openmp', '-fws-report'), words(True, report.replace('report', 'openmp-loops'), report))
         for wrong in ('-fws=omp', '-fws=', '-fws-reports', '-fws-'):
             status, output = ask(command, wrong)

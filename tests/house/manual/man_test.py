@@ -62,18 +62,24 @@ for wrapper in 'mpicc', 'mpicxx', 'mpifort':
     expect(f'{wrapper} -help does not name', missing(says(f'{STAGE}/bin/{wrapper}', '-help'), flags | {'-show'}), [])
 
 # Directives, by the grammar, and functions, by the header, have pages that say what they take.
-with open(f'{SOURCE}/docs/language.md') as f:
+with open(f'{SOURCE}/docs/reference/directives.md') as f:
     grammar = re.search(r'^```bnf\n(.*?)^```', f.read(), re.S | re.M)[1]
 rules = {name: re.findall(r'"([a-z_]+)"', text) for name, text in re.findall(r'^(\w+) +::= (.*(?:\n +.*)*)', grammar, re.M)}
 directives = [words[0] for name, words in rules.items() if words and words[0] == name]
 expect('directives', {'for', 'atomic', 'critical', 'declare'} <= set(directives), True)
-with open(f'{SOURCE}/include/workshare/mpix.h') as f:
-    functions = dict(re.findall(r'^int (MPIX_\w+)(\([^;]*\));', f.read(), re.M))
-expect('functions', len(functions) > 3, True)
+functions = []      # header, name, parameters
+for header in 'ws.h', 'task.h', 'mpix.h', 'xmpi.h':
+    with open(f'{SOURCE}/include/workshare/{header}') as f:
+        found = re.findall(r'^(?:static inline )?(?:int|void|const char) \*?((?:ws|MPIX|XMPI)_\w+)\(([^;{]*?)\)[^;{)]*[;{\n]', f.read(), re.M)
+    functions += [(header, name, re.findall(r'\w+', parameters)) for name, parameters in found if name not in ('ws_for_at', 'ws_pool_prepare')]
+    expect(f'functions of {header}', len(found) > 2, True)
+functions += [('ws.h', name, ['ws_critical']) for name in ('ws_critical_start', 'ws_critical_end')]
+functions += [('ws.hpp', f'ws::{name}', []) for name in ('for_each', 'for_chunks', 'transform_reduce', 'options', 'critical')]
+expect('functions', len(functions) > 30, True)
 FULL = {'declare': 'declare-reduction'}
 WORDS = {'for': rules['clause'] + rules['kind'], 'atomic': rules['word'] + rules['order']}
-for name, section, words in [(f'ws-{FULL.get(d, d)}', 7, WORDS.get(d, [])) for d in directives] + \
-        [(f, 3, ['mpix.h', *re.findall(r'\w+', parameters)]) for f, parameters in functions.items()]:
+for name, section, words in [(f'ws-{FULL.get(d, d)}', 7, WORDS.get(d, [])) for d in directives] + [('ws-phases', 7, ['MPI_Pcontrol'])] + \
+        [(f, 3, [header, *parameters]) for header, f, parameters in functions]:
     path = f'{STAGE}/share/man/man{section}/{name}.{section}'
     if not os.path.exists(path):
         expect('a man page', f'no {name}({section})', name)
@@ -81,7 +87,7 @@ for name, section, words in [(f'ws-{FULL.get(d, d)}', 7, WORDS.get(d, [])) for d
     shown = subprocess.run(['mandoc', '-Tutf8', path], capture_output=True, text=True).stdout
     shown = re.sub('.\b', '', shown)
     expect(f'{name}({section}) does not name', sorted(w for w in set(words) if w not in shown), [])
-    expect(f'{name}({section}) has sections', [s for s in ('NAME', 'SYNOPSIS', 'DESCRIPTION', 'SEE ALSO') if f'\n{s}\n' not in shown], [])
+    expect(f'{name}({section}) has sections', [s for s in ('NAME', 'SYNOPSIS', 'DESCRIPTION', 'SEE ALSO', *('SOURCE',) * (section == 3)) if f'\n{s}\n' not in shown], [])
     lint = subprocess.run(['mandoc', '-Tlint', '-Wwarning', path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     expect(f'{name}({section}): mandoc', [m for m in lint.stdout.splitlines() if 'paragraph macro' not in m and 'missing date' not in m], [])
 
@@ -93,7 +99,7 @@ for folder, _, files in os.walk(docs):
             text = re.sub(r'^```.*?^```|`[^`\n]*`', '', f.read(), flags=re.S | re.M)
         expect(f'{file} links to what is not installed', [t for t in re.findall(r'\]\(([^)#\s]+)', text)
                                                        if '://' not in t and not os.path.exists(f'{folder}/{t}')], [])
-expect('documentation', {'language.md', 'api.md', 'report.md'} <= set(os.listdir(f'{docs}/docs')), True)
+expect('documentation', {'directives.md', 'api.md', 'report.md'} <= set(os.listdir(f'{docs}/docs/reference')), True)
 
 with open(f'{STAGE}/share/workshare/version') as f:
     version = f.read().strip()

@@ -244,13 +244,14 @@ on_a_machine(a_package_comes_later, lists=True)
 # What each command needs, and that the table has a name, or none, for each system.
 with open(os.path.join(TOP, 'tools/dev/packages.txt')) as f:
     rows = [line.split() for line in f if line.strip() and not line.startswith('#')]
-expect('rows of another form', [r for r in rows if len(r) != 5 or r[0] not in ('build', 'demo', 'clang', 'bench', 'package', 'test') or r[1] not in ('must', 'part')], [])
+expect('rows of another form', [r for r in rows if len(r) != 5 or r[0] not in ('build', 'demo', 'clang', 'bench', 'docs', 'package', 'test') or r[1] not in ('must', 'part')], [])
 needs = {command: run(SETUP, 'packages', command)[1].split() for command in COMMANDS}
 for command, packages in needs.items():
     expect(f'{command}: more than a few packages', len(packages) > 15, True)
     expect(f'{command}: twice', sorted(set(packages)), sorted(packages))
     for system in ('dnf', 'zypper'):
         expect(f'{command}: of {system}', [p for p in ('gcc-c++', 'meson') if p not in run(SETUP, 'packages', command, system)[1].split()], [])
+expect('docs', run(SETUP, 'packages', 'docs')[1].split(), ['python3', 'python3-sphinx', 'python3-myst-parser', 'furo'])
 for name in ('clang', 'libclang-rt-N-dev', 'libomp-N-dev', 'locales', 'spin', 'gdb', 'cmake', 'netpipe-mpich2', 'chromium', 'mandoc'):
     for command, wanted in (('demo', False), ('test', True)):
         expect(f'{name} for {command}', name in [re.sub(r'-\d+-', '-N-', p) for p in needs[command]], wanted)

@@ -13,7 +13,7 @@ expect_message('unknown option', run(SETUP, 'build', '--prefx', '/x'), "'--prefx
 expect_message('option of another command', run(SETUP, 'clean', '--prefix', '/x'), "'--prefix'", status=2)
 expect_message('prefix without a folder', run(SETUP, 'build', '--prefix'), '--prefix', status=2)
 code, out, err = run(SETUP, 'help')
-expect('help', (code, err, [c for c in ('demo', 'test', 'papers', 'build', 'env', 'clean') if c not in out]), (0, '', []))
+expect('help', (code, err, [c for c in ('demo', 'test', 'papers', 'docs', 'build', 'env', 'clean') if c not in out]), (0, '', []))
 
 expect_message('unknown shell', run(SETUP, 'env', '--shell', 'ksh93'), '--shell needs sh', status=2)
 

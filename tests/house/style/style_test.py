@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """The form of C and C++: no line longer than 120 characters, or 140 in tables and macros; no tabs, no blanks at the end of a line, SPDX
-first. tools/dev/format breaks lines. Not MPICH's own files, which follow its style, and programs whose lines hold the messages expected."""
+first. tools/dev/format breaks lines. Not MPICH's own files, which follow its style, and programs whose lines hold the messages expected.
+No function has more than 80 lines, except in tests."""
 import os
 import re
 import subprocess
@@ -12,6 +13,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 FOLDERS = ['runtime', 'include', 'compiler-plugin', 'tools', 'benchmarks', 'tests']
 OTHERS = ['runtime/mpich', 'tests/compiler/directive/accept', 'tests/compiler/directive/openmp', 'tests/compiler/directive/reject', 'tests/compiler/directive/warn', 'tests/compiler/fortran']
 LONGEST, LONGEST_IN_TABLES = 120, 140
+
+LONGEST_FUNCTION = 80
 
 
 def is_table(line):
@@ -31,6 +34,58 @@ def problems(name, text):
             yield f'{name}:{number}: a tab, or blanks at the end'
         if re.match(r'\s*\* \*/', line):
             yield f'{name}:{number}: the end of a comment stands alone'
+
+
+NO_FUNCTION = r'\s*(if|for|while|switch|else|do|return|case|namespace|asm|public|private|protected)\b'
+
+
+def function_begins(lines, at):
+    """The number of the line with the opening brace of the function whose head begins in line `at`, or None. As both styles have it: the
+    brace stands alone, or at the end of the head."""
+    if not re.match(r' {0,4}[A-Za-z_~]', lines[at]) or re.match(NO_FUNCTION, lines[at]):
+        return None
+    depth, found = 0, False
+    for number in range(at, min(at + 12, len(lines))):
+        line = re.sub(r'//.*|"(\\.|[^"\\])*"|alignas\([^)]*\)', '', lines[number]).rstrip()
+        if found and depth == 0 and not re.match(r'\s*(\{|:|,|->|const\b|noexcept\b|override\b)', line):
+            return None     # what had the parentheses is another line: a macro's, mostly
+        depth += line.count('(') - line.count(')')
+        found = found or '(' in line
+        if depth == 0 and line.endswith('{'):
+            return number if found else None
+        if depth == 0 and line.endswith((';', '}', '\\')):
+            return None
+    return None
+
+
+def long_functions(name, text):
+    lines = text.split('\n')
+    at = 0
+    while at < len(lines):
+        begin = function_begins(lines, at)
+        if begin is None:
+            at += 1
+            continue
+        indent = len(lines[at]) - len(lines[at].lstrip())
+        end = next((n for n in range(begin + 1, len(lines)) if lines[n].startswith(' ' * indent + '}')), len(lines))
+        if end - begin > LONGEST_FUNCTION:
+            yield f'{name}:{at + 1}: a function of {end - begin} lines, {LONGEST_FUNCTION} is the most: {lines[at].strip()}'
+        at = end
+
+
+def check_functions():
+    """A function is seen in each of the forms that heads have, and no other block is taken for one."""
+    body = '    a();\n' * LONGEST_FUNCTION
+    for head in 'int f()\n{\n', 'int f() {\n', 'template <class T>\nvoid f(T a, // why (not\n       int b)\n{\n', \
+            'void f(const char *a = "(",\n       int b) {\n', 'A::A(int a)\n    : a(a), b(a)\n{\n', 'bool A::b() const noexcept\n{\n':
+        for indent in '', '    ':
+            text = ''.join(indent + line + '\n' for line in (head + body + '}').split('\n'))
+            assert len(list(long_functions('made up', text))) == 1, text
+            assert not list(long_functions('made up', text.replace(f'{indent}    a();\n', '', 1))), text
+    for head in 'namespace {\n', 'class A {\n', 'const int a[] = {\n', 'enum A : int {\n', 'extern "C" {\n', \
+            'class alignas(64) A {\n', 'public:\n    void f();\n};\nclass B {\n', 'asm("a(");\nclass B {\n', \
+            'WS_MACRO(a)\nclass B {\n':
+        assert not list(long_functions('made up', head + body + '}\n')), head
 
 
 def files():
@@ -72,8 +127,11 @@ def main():
         assert len(list(problems('made up', text))) == 1, text
     assert not list(problems('made up', f'// SPDX-License-Identifier: MIT\n{{{"a" * 139}\n'))
     check_format()
-    found = [p for name in files() for p in problems(name, open(os.path.join(ROOT, name)).read())]
-    print('\n'.join(found) or 'all lines are as they should be')
+    check_functions()
+    texts = {name: open(os.path.join(ROOT, name)).read() for name in files()}
+    found = [p for name, text in texts.items() for p in problems(name, text)]
+    found += [p for name, text in texts.items() if not name.startswith('tests/') for p in long_functions(name, text)]
+    print('\n'.join(found) or 'all lines and functions are as they should be')
     return 1 if found else 0
 
 

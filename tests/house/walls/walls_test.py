@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""walls_test.py SOURCE: who includes whom, compared with the arrows of docs/architecture.md. An arrow that is not drawn there fails, and
+"""walls_test.py SOURCE: who includes whom, compared with the arrows of docs/internals/architecture.md. An arrow that is not drawn there fails, and
 so does one that is drawn and not used. Policies never include each other, and only policy/registry.cpp names them. What a room declares is in
 the namespace of its name, and no header says `using namespace`. Atomic
 operations are in base/atomics.h; a constant time stands in the file that reads it, or in base/times.h if several do."""
@@ -95,28 +95,28 @@ def times_of_one(source):
 
 def check(source):
     """What is wrong, a line each."""
-    arrows, used, wrong = drawn(os.path.join(source, 'docs/architecture.md')), collections.defaultdict(set), []
+    arrows, used, wrong = drawn(os.path.join(source, 'docs/internals/architecture.md')), collections.defaultdict(set), []
     for path, room, number, header in includes(source):
         to = header.split('/')[0]
         if to != room:
             covering = [a for a in arrows.get(room, []) if a in (to, header)]
             used[room].update(covering)
             if not covering:
-                wrong.append(f'{path}:{number} includes {header}: docs/architecture.md has no arrow from {room} to that')
+                wrong.append(f'{path}:{number} includes {header}: docs/internals/architecture.md has no arrow from {room} to that')
         named = policy_of(header, source)
         own = policy_of(path[len('runtime/'):], source)
         if named and named != own and path != 'runtime/policy/registry.cpp':
             wrong.append(f'{path}:{number} includes {header}: only policy/registry.cpp names policies')
     wrong += places(source)
     wrong += times_of_one(source)
-    wrong += [f'docs/architecture.md has an arrow from {room} to {a}, which nobody uses'
+    wrong += [f'docs/internals/architecture.md has an arrow from {room} to {a}, which nobody uses'
               for room, tos in arrows.items() for a in tos if a not in used[room]]
     return wrong
 
 
 def seeded(files, page):
     with tempfile.TemporaryDirectory() as source:
-        for name, text in {'docs/architecture.md': f'## Which way the arrows point\n\n{page}\n## Next\n', 'tools/x.cpp': '', **files}.items():
+        for name, text in {'docs/internals/architecture.md': f'## Which way the arrows point\n\n{page}\n## Next\n', 'tools/x.cpp': '', **files}.items():
             os.makedirs(os.path.dirname(os.path.join(source, name)), exist_ok=True)
             with open(os.path.join(source, name), 'w') as f:
                 f.write(text)

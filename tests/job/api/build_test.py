@@ -8,7 +8,7 @@ vector    a loop over a lambda vectorises where the plain loop does
 exception what ends a program does so with a message
 cmake     find_package(Workshare), also from a prefix that was moved to a folder with a blank
 foreign   under another MPI: its mpi.h, its MPI_Init, plain loops
-docs      the examples of docs/api.md compile, and the whole programs among them run
+docs      the examples of docs/reference/api.md compile, and the whole programs among them run
 """
 import os
 import pathlib
@@ -251,7 +251,7 @@ def foreign(folder):
 
 def docs(folder):
     flags, libs = pkg_config(STAGE, '--cflags'), pkg_config(STAGE, '--libs')
-    page = HERE.parents[2] / 'docs/api.md'
+    page = HERE.parents[2] / 'docs/reference/api.md'
     examples = re.findall(r'^```(c|cpp|cmake)\n(.*?)^```', page.read_text(), re.S | re.M)
     if len(examples) < 5:
         fail(f'{page} has only {len(examples)} examples')

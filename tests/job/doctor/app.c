@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program for ws-doctor to look at: two loops, one of them in equal shares, and a call that polls. */
+ * A program for ws-doctor to look at: two loops, one of them with a name, and a call that polls. */
 #include <mpi.h>
 
 static double a[1000];
@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 #pragma ws for
     for (int i = 0; i < 1000; i++)
         a[i] = i;
-#pragma ws for name("in equal shares") schedule(static)
+#pragma ws for name("increments")
     for (int i = 0; i < 1000; i++)
         a[i] += i;
     int there;

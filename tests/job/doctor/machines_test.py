@@ -269,9 +269,9 @@ with tempfile.TemporaryDirectory(prefix='ws-doctor-', dir=FAST) as empty:
 listed = json.loads(subprocess.run([DOCTOR, '--list', '--json'], capture_output=True, text=True, env=CLEAN).stdout)
 fits('doctor-list', listed, '--list --json')
 listed = listed['checks']
-documented = re.findall(r'^\| (WS\d+) \|', pathlib.Path(sys.argv[2], 'doctor.md').read_text(), re.MULTILINE)
+documented = re.findall(r'^\| (WS\d+) \|', pathlib.Path(sys.argv[2], 'reference/ws-doctor.md').read_text(), re.MULTILINE)
 if documented != [c['number'] for c in listed]:
-    fail('docs/doctor.md has other checks', str(documented))
+    fail('docs/reference/ws-doctor.md has other checks', str(documented))
 never = {c['number'] for c in listed} - tried - {f'WS6{n:02}' for n in range(1, 13)}     # programs_test.py has those
 if never:
     fail(f'no machine is bad for {sorted(never)}')

@@ -87,9 +87,9 @@ with open(f'{machine}/facts.json', 'w') as f:
 lib = os.path.dirname(os.path.dirname(os.path.realpath(DOCTOR))) + '/lib'
 
 found = expect('app', APP, ('WS601', 'ok', 'is a program', ''), ('WS602', 'ok', 'found', ''), ('WS603', 'ok', "Workshare's: ", ''), ('WS604', 'ok', 'libws.so.1', ''),
-               ('WS605', 'ok', '2 ws loops: ', ''), ('WS606', 'ok', '', ''), ('WS610', 'note', 'in equal shares', 'steal_schedule'),
+               ('WS605', 'ok', '2 ws loops: ', ''), ('WS606', 'ok', '', ''),
                ('WS611', 'note', 'MPI_Iprobe', '-workshare-poll'), arguments=['--json', '-n', '3', 'a b'])
-if found and ({loop['loop'].rpartition('/')[2] for loop in found['loops']} != {'in equal shares', 'app.c:11:main'} or "'a b'" not in json.dumps(found)):
+if found and ({loop['loop'].rpartition('/')[2] for loop in found['loops']} != {'increments', 'app.c:11:main'} or "'a b'" not in json.dumps(found)):
     fail('loops or arguments of app', json.dumps(found['loops']))
 expect('polling is asked for', APP, ('WS611', 'ok', 'MPI_Iprobe', ''), WS_POLL='1')
 

@@ -96,7 +96,7 @@ static void pcontrol(int level)
 enum { STATE, RANKS_BLOCKED, REGIONS, TIME_BLOCKED, PVARS };
 static const MPIR_Workshare_pvar_t pvars[PVARS] = {
     {"WS_STATE", "", MPI_T_PVAR_CLASS_STATE}, {"WS_RANKS_BLOCKED", "", MPI_T_PVAR_CLASS_LEVEL},
-    {"WS_REGIONS", "", MPI_T_PVAR_CLASS_COUNTER}, {"WS_TIME_BLOCKED", "", MPI_T_PVAR_CLASS_TIMER}
+    {"WS_EXECUTIONS", "", MPI_T_PVAR_CLASS_COUNTER}, {"WS_TIME_BLOCKED", "", MPI_T_PVAR_CLASS_TIMER}
 };
 enum { ENABLE, QUANTUM, LINGER, VICTIM, CVARS };
 static const MPIR_Workshare_cvar_t cvars[CVARS] = {{"WS_ENABLE", "", MPI_T_SCOPE_READONLY, 0, 0, 1, NULL, 0},

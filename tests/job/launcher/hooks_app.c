@@ -247,7 +247,7 @@ static void check_pvars(unsigned long long regions)
     double seconds;
     int state, category, cvars, pvars, none;
     MPI_T_pvar_session_create(&session);
-    check_pvar("WS_REGIONS", MPI_T_PVAR_CLASS_COUNTER, session, &counted);
+    check_pvar("WS_EXECUTIONS", MPI_T_PVAR_CLASS_COUNTER, session, &counted);
     check_pvar("WS_RANKS_BLOCKED", MPI_T_PVAR_CLASS_LEVEL, session, &level);
     check_pvar("WS_TIME_BLOCKED", MPI_T_PVAR_CLASS_TIMER, session, &seconds);
     check_pvar("WS_STATE", MPI_T_PVAR_CLASS_STATE, session, &state);

@@ -11,7 +11,7 @@ SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../..')
 
 sys.path.insert(0, f'{SOURCE}/runtime/options')
 names = [o.variable[3:] for o in __import__('generate').read(f'{SOURCE}/runtime/options/options.txt') if o.scope]
-for file, variable in ('mpi/mpi_t.cpp', r'^        {"WS_([A-Z_]+)", "'), ('observe/counters.h', r', WS_([A-Z_]+), "'):
+for file, variable in ('mpi/mpi_t.cpp', r'^ +{"WS_([A-Z_]+)", "'), ('observe/counters.h', r', WS_([A-Z_]+), "'):
     with open(f'{SOURCE}/runtime/{file}') as f:
         names += re.findall(variable, f.read(), re.MULTILINE)
 for on in False, True:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A system that refuses libws a thread, a mapping or a file in memory: each of them once, one after the other, in attaching, in a shared
-loop, in a shared region and in a pool of tasks. The job is right and ends; no message names an option that nobody gave.
+loop, in a shared region and in a pool of tasks. The job is right and ends; no message names an option that nobody gave. And memory of the heap.
 
 And one that refuses libmpich a thread or a mapping, in MPI_Init, for libws's window and for the pool: the job is right, or ends with a message."""
 import re
+import sys
 
 from job import CORES, expect, finish, preload, run, side_by_side, skip
 
@@ -60,6 +61,31 @@ def all_of_mpich(part, what):
     return [lambda at=at, whose=whose: of_mpich(part, what, at, whose) for at in range(1, count + 1) for whose in (0, 'all')]
 
 
+def of_heap(part, at, whose):
+    """Memory of libws's own: the job is right, or ends with a message; outside of attaching and of a pool that is C++'s."""
+    result = run('refused', part, options=(*PARTS[part], *LIBRARY), limit=60, code=None, title=f'{part}: rank {whose} is refused allocation {at or "none"}',
+                 env={'OMP_NUM_THREADS': '1', 'REFUSE_WHAT': 'heap', 'REFUSE_AT': str(at), 'REFUSE_RANK': str(whose), 'WS_IGNORE_JOBS': '0',
+                      **(POOL if part == 'pool' else {})})
+    faults = set(re.findall(r'^rank \d+ faults in (.*)$', result.err, re.MULTILINE))
+    expect(result, f'it faults in {faults}', not faults)
+    if result.code == 0:
+        expect(result, 'not all was run', result.out.count(f'{part} ended') == 2)
+    else:
+        expect(result, 'no message', re.search(r'^workshare: error: .*: no memory; ending the job$|std::bad_alloc', result.err, re.MULTILINE))
+    return result
+
+
+def all_of_heap(part, most):
+    """Each of the first ones, and then one of several: `most` jobs."""
+    count = asked_of('libws.so', of_heap(part, 0, 'all'), 'heap')
+    if count == 0:
+        expect(of_heap(part, 0, 'all'), 'libws is not seen to ask', False)
+    first = min(count, most // 2)
+    step = max(1, (count - first) // max(1, most - first))
+    return [lambda at=at, whose=whose: of_heap(part, at, whose)
+            for i, at in enumerate([*range(1, first + 1), *range(first + 1, count + 1, step)]) for whose in ((0, 'all')[i % 2],)]
+
+
 def later(*args, **how):
     """For side_by_side."""
     return lambda: job(*args, **how)
@@ -93,6 +119,8 @@ of_all = [one for part in ('loop', 'pool') for what in ('thread', 'map') for one
 if len(of_all) < 4:     # for the memory of a node, and for libws's window
     expect(of_mpich('loop', 'map', 0, 'all'), 'libmpich is not seen to ask', False)
 side_by_side(*of_all, at_once=2)
+SOAK = '--soak' in sys.argv
+side_by_side(*[one for part, most in (('pool', 40), ('region', 12)) for one in all_of_heap(part, 100000 if SOAK else most)], at_once=2)
 right = [few_threads(limit) for limit in range(1, 10)]
 expect(run('refused', 'region', options=PARTS['region'], env=TWO), 'no limit was enough', right[-1])
 finish()

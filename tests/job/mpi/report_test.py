@@ -17,6 +17,17 @@ folder = tempfile.TemporaryDirectory(prefix='ws-report-')
 FILE = os.path.join(folder.name, 'out.json')
 
 
+def compare_with_stats(result):
+    """A name that the statistics share with the report means the same there. (loops_s is bounded in one of them.)"""
+    compared = 0
+    for name, value in result.stats.items():
+        other = {**result.report, **result.report['totals']}.get(name)
+        if name != 'loops_s' and isinstance(value, (int, float)) and isinstance(other, (int, float)):
+            compared += 1
+            expect(result, f'{name} is {value} in the statistics, {other} in the report', abs(value - other) <= 1e-9 * (1 + abs(other)))
+    expect(result, f'{compared} names are in both', compared > 20)
+
+
 @repeated
 def job(shape, steps, *how, ranks=2, cores=None, options=(), env=None, report=FILE, **more):
     """Runs `report`, with a report. Work that sleeps lasts the same on a machine that has other things to do."""
@@ -30,6 +41,7 @@ def job(shape, steps, *how, ranks=2, cores=None, options=(), env=None, report=FI
             result.report = json.load(f)
         os.unlink(FILE)
         wrong = check_report.problems(result.report)
+        compare_with_stats(result)
     result.own = {int(r): {'iterations': int(n), 'loops': float(l), 'mpi': float(m), 'took': float(t), 'worked': float(w)}
                   for r, n, l, m, t, w in re.findall(r'rank (\d+) iterations (\d+) loops (\S+) mpi (\S+) took (\S+) worked (\S+)',
                                                      result.out)}
@@ -128,9 +140,18 @@ def says(part, shape, **how):
     likely(result, f'the verdict does not say {part}', re.search(part, result.err))
 
 
+# Workers lend their cores, too.
+@repeated
+def has_workers():
+    result = job('one', 10, 'nap', cores=4, options=('-workshare-workers', '1'))
+    expect(result, f'{result.stats["workers"]} workers', result.stats['workers'] == 2)
+    likely(result, 'workers have lent nothing', result.report['totals']['worker_helped_s'] > 0)
+
+
 gains('one')
 gains('rotate')
 gains_nothing()
+has_workers()
 in_phases()
 # Causes that a job provokes; tests/unit/observe has them all.
 for shape, how, part in \

@@ -21,8 +21,8 @@ def tasks(turns):
         with open(report) as f:
             loops = json.load(f)['by_loop']
     # How a region's rounds are named does not matter here: most of the work is in the one that begins it.
-    regions = [loop for loop in loops if loop['runs_with_tasks'] > 0]
-    expect(result, f'no region with tasks is reported: {loops}', sum(loop['runs_with_tasks'] for loop in regions) == turns)
+    regions = [loop for loop in loops if loop['executions_with_tasks'] > 0]
+    expect(result, f'no region with tasks is reported: {loops}', sum(loop['executions_with_tasks'] for loop in regions) == turns)
     told = ''.join(result.verdicts())
     for cause in FALSE_CAUSES:
         likely(result, f'the summary gives a false cause: {cause}', cause not in told)

@@ -148,7 +148,7 @@ def pipes():
 
 
 def documented():
-    """The manual has all options and keys, docs/ws-top.md all fields."""
+    """The manual has all options and keys, docs/reference/ws-top.md all fields."""
     with open(os.path.join(DOCS, 'man', 'ws-top.1.scd')) as f:
         manual = f.read()
     code, out, err = top('--help')
@@ -163,7 +163,7 @@ def documented():
         elif isinstance(value, list):
             for inside in value:
                 yield from fields(inside)
-    with open(os.path.join(DOCS, 'ws-top.md')) as f:
+    with open(os.path.join(DOCS, 'reference', 'ws-top.md')) as f:
         page = f.read()
     with Job('foreign', 20), Job(3, 20, 1) as job:
         found = set()

@@ -109,7 +109,7 @@ void run(int rank, int ranks, double seconds, uint64_t began)
                     bump(l.chunks_stolen, 10);
                     bump(l.iterations_stolen, 100);
                     bump(l.borrowed_ticks, ticks_of(0.04));
-                    bump(l.cut_regions);
+                    bump(l.cut_executions);
                     bump(l.kept_chunks, 5);
                     bump(l.cut_ticks, ticks_of(0.02));
                     show(s, Seated::away, now);

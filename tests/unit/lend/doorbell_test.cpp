@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Who wakes whom, with eight ranks of a node in one process: each call is made as one of them. A case is
-// named after the rule of docs/protocol.md that it is about.
+// named after the rule of docs/internals/protocol.md that it is about.
 #include "node.h"
 
 using namespace ws::lend;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Guests at work: ranks that wait are threads, and lend their cores to guests that other ranks' loops have, all in one
-// process. A case is named after the rule of docs/protocol.md that it is about.
+// process. A case is named after the rule of docs/internals/protocol.md that it is about.
 #include "node.h"
 
 #include "lend/guest.h"
@@ -360,7 +360,7 @@ TEST_CASE("slots: eight threads of a rank can have loops open at once, and the n
     for (std::thread& t : all)
         t.join();
     CHECK(owning == max_slots);
-    CHECK(node[0].host.board->process.runs_plain == 1);
+    CHECK(node[0].host.board->process.executions_plain == 1);
     CHECK(node[0].slots.taken == 0); // given back by threads that ended
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A rank blocked in MPI, step by step: each call of a hook is one poll of MPI. Rank 1 waits; rank 0 computes, and does
-// what is said of it here by hand. A case is named after the rule of docs/protocol.md that it is about.
+// what is said of it here by hand. A case is named after the rule of docs/internals/protocol.md that it is about.
 #include "node.h"
 
 #include "loop/participant.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // One core and the thread at home on it: what takes it from kept to lent or asleep, and back. A case is named after the
-// rule of docs/protocol.md that it is about.
+// rule of docs/internals/protocol.md that it is about.
 #include "node.h"
 
 #include "lend/lender.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Nobody waits for ever for a process that died: each wait is made beside a rank whose process is gone. A case is named
-// after the rule of docs/protocol.md that it is about. (Which processes live: tests/unit/window.)
+// after the rule of docs/internals/protocol.md that it is about. (Which processes live: tests/unit/window.)
 #include "node.h"
 
 #include <csignal>

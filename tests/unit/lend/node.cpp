@@ -88,7 +88,7 @@ TestNode::TestNode(unsigned ranks, unsigned workers, unsigned boss, unsigned mas
     for (unsigned c = 0; c < cores_; c++) // many cores, of which each has its own
         home(c).place = {int(c), -1, -1, -1, -1};
     node().cpus = cores_;
-    options.victims = ws::lend::victims_by_name("auto");
+    options.score = ws::lend::victims[0];
     options.pretended_cores = cores_;
     options.times.patience_ticks = 0;
     options.times.yield_ticks = 0;

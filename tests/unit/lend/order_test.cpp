@@ -180,6 +180,60 @@ TEST_CASE("chunks by time: chunks grow until they take the set time, and leave h
     }
 }
 
+TEST_CASE("the costly end first: not under schedule(static), which is cut by time, and each thread's iterations rise",
+          "[lend]")
+{
+    struct Taken {
+        std::vector<long> begins, sizes;
+        void take(long lo, long hi)
+        {
+            begins.push_back(lo);
+            sizes.push_back(hi - lo);
+        }
+        bool rises() const { return std::is_sorted(begins.begin(), begins.end()); }
+        long longest() const { return sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end()); }
+    };
+    static Wanted* now;
+    static Taken of_owner, of_guest;
+    static volatile Flag guest_came;
+    static std::vector<std::thread> guests;
+    Wanted node;
+    now = &node;
+    node[0].host.schedule = {WS_STATIC, 0};
+    for (const ws_schedule written : {WS_STATIC, WS_RUNTIME}) {
+        of_owner = of_guest = {};
+        guest_came = 0;
+        ws_site site = {"static", WS_SITE_KINDS(written, WS_AUTO) | WS_SITE_ANY_ORDER, {}};
+        ws::loop::row_of(&site);
+        ws::loop::remember_cost(ws::loop::learned(&site), 1e6);
+        ws::loop::remember_tilt(&site, 3); // its second half costs more: a free order would begin there
+        const auto body = [](void* owner) {
+            for (long lo, hi; ws_loop_next(&lo, &hi);) {
+                if (&ws::loop::self != owner) {
+                    of_guest.take(lo, hi);
+                    Hardware::store_release(guest_came, 1); // pairs with the owner's load below
+                    continue;
+                }
+                of_owner.take(lo, hi);
+                if (guests.empty() && now->published())
+                    guests.push_back(
+                        thief(*now, 1, [](const Lease& lease) { ws::loop::run_as_guest(lease, &never, 0); }));
+                if (!guests.empty())
+                    comes_true([] { return Hardware::load_acquire(guest_came) != 0; });
+            }
+        };
+        node[0].window.mine().hunger.hungry = long_hungry;
+        ws_parallel_loop(body, &ws::loop::self, 0, 100, 1, &site, 0, 0);
+        REQUIRE(guests.size() == 1);
+        guests[0].join();
+        guests.clear();
+        REQUIRE(guest_came);
+        CHECK(of_owner.rises());
+        CHECK(of_guest.rises());
+        CHECK(std::max(of_owner.longest(), of_guest.longest()) <= 25); // shares of two ranks would be 50
+    }
+}
+
 TEST_CASE("chunks by time: until somebody comes they are longer where guests did little, but no large part", "[lend]")
 {
     constexpr long n = 100000;

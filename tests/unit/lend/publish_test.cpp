@@ -165,7 +165,7 @@ TEST_CASE("publish on demand: a loop runs plainly where it stands while it is kn
     CHECK_FALSE(ask(n)); // its body: no region of its own
     ws_plain_end(&site);
     CHECK_FALSE(ws::loop::thread_in_region());
-    CHECK(row.whole_regions == 1);
+    CHECK(row.whole_executions == 1);
     CHECK(row.whole_iterations == n);
     CHECK_FALSE(ask(2 * n)); // as long as others may help with
     node[0].window.mine().hunger.hungry = long_hungry;
@@ -177,7 +177,7 @@ TEST_CASE("publish on demand: a loop runs plainly where it stands while it is kn
         REQUIRE(ask(n));
         ws_plain_end(&site);
     }
-    CHECK(row.timed_regions >= 1); // now and then it is measured, as in the other version
+    CHECK(row.timed_executions >= 1); // now and then it is measured, as in the other version
     CHECK_FALSE(ws::loop::thread_in_region());
     node.stop();
 }
@@ -226,20 +226,20 @@ TEST_CASE("publish on demand: a longer loop runs plainly, too, where nobody came
     run_in_chunks(1);
     REQUIRE(runs_plainly(n));
     const ws::observe::LoopRow& row = ws::loop::row_of(&site);
-    CHECK(row.cut_regions == calm_enough);
-    CHECK(row.timed_regions == 1);
+    CHECK(row.cut_executions == calm_enough);
+    CHECK(row.timed_executions == 1);
     REQUIRE(runs_plainly(n));
-    CHECK(row.timed_regions == 2); // each, so that one that has become long is not long without help
+    CHECK(row.timed_executions == 2); // each, so that one that has become long is not long without help
     CHECK_FALSE(runs_plainly(2 * n));
     *hungry = long_hungry; // before it begins: it is shared
     CHECK_FALSE(runs_plainly(n));
     *hungry = not_hungry;
 
     site.kinds |= WS_SITE_OUTLINED; // whole, too, but not in the plain version of its code
-    const auto whole = row.whole_regions;
+    const auto whole = row.whole_executions;
     CHECK_FALSE(runs_plainly(n));
     run_in_chunks(1);
-    CHECK(row.whole_regions == whole + 1);
+    CHECK(row.whole_executions == whole + 1);
     site.kinds &= ~WS_SITE_OUTLINED;
 
     REQUIRE(runs_plainly(n, true));
@@ -282,11 +282,11 @@ TEST_CASE("publish on demand: a short loop that is cut for somebody who takes no
     cut_in_vain(15);
     CHECK(pause() == 0);
     cut_in_vain(1);
-    CHECK(ws::loop::row_of(&site).cut_regions == 16);
+    CHECK(ws::loop::row_of(&site).cut_executions == 16);
     CHECK(pause() == 64);
-    CHECK(ws::loop::row_of(&site).runs_unpaid == 64);
+    CHECK(ws::loop::row_of(&site).executions_unpaid == 64);
     cut_in_vain(64); // runs whole, though somebody waits
-    CHECK(ws::loop::row_of(&site).cut_regions == 16);
+    CHECK(ws::loop::row_of(&site).cut_executions == 16);
     CHECK(pause() == 0);
     cut_in_vain(8);
     CHECK(pause() == 128);

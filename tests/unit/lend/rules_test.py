@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""rules_test.py SOURCE: each rule of docs/protocol.md has a test that is named after it, or is listed here; each test of this folder names a rule.
+"""rules_test.py SOURCE: each rule of docs/internals/protocol.md has a test that is named after it, or is listed here; each test of this folder names a rule.
 rules_test.py SOURCE NINJA BUILD [RULE]...: makes each mistake of the list below in a copy of one file of libws, and runs the cases of
 the rule that it breaks: they must fail. So every rule has a test that fails without it."""
 import concurrent.futures
@@ -33,8 +33,7 @@ ELSEWHERE = {
     'Who writes': ["measure/load_test: what a rank's work costs", 'measure/load_test: brought to a later time'],
     'Read whole': ['measure/load_test: a row is read whole, whatever the interleaving',
                    'measure/load_test: a writer that dies in the middle'],
-    'How fast its core is': ['measure/load_test: the share of its core that a rank had',
-                             'measure/load_test: time in which others have the core is no work'],
+    'How fast its core is': ['measure/load_test: time in which others have the core is no work'],
     'Periods': ['measure/period_test: of nested loops the outermost', 'measure/period_test: a call that comes once in a while'],
     'Steps': ['policy/runner_test: who is always due leaves as much time as it takes'],
     'The decider': ['arbiter/decider_test: one decides at a time, whatever the interleaving',
@@ -71,7 +70,7 @@ MISTAKES = [
     ('Reductions', 'abi/gcc.cpp', 'p.merging = !(p.owner && p.in_region) || p.member || p.ending == Ending::published;', 'p.merging = false;'),
     ('Reductions', 'abi/gcc.cpp', 'p.merging = !(p.owner && p.in_region) || p.member || p.ending == Ending::published;', 'p.merging = true;'),
     ('The costly end first', 'loop/region.cpp', 'tilt_of(l) > even_most', 'false'),
-    ('The costly end first', 'loop/region.cpp', 'r.backwards = (site->kinds & WS_SITE_ANY_ORDER) &&', 'r.backwards ='),
+    ('The costly end first', 'loop/region.cpp', 'r.backwards = has_free_order(r.site, *p.host) &&', 'r.backwards ='),
     ('Each in one piece', 'loop/chunks.cpp', 'p.mode == Mode::guest ? Descriptor::guest : Descriptor::owner', 'Descriptor::owner'),
     ('Each in one piece', 'loop/region.cpp', 'return (site->kinds & WS_SITE_ANY_ORDER) && !fixed', 'return !fixed'),
     ('Chunks by time', 'loop/chunks.cpp', 'p.pace.finish_chunk(ticks(), p.region->chunk_ticks);', ';'),
@@ -93,7 +92,7 @@ MISTAKES = [
     ('Recall', 'lend/lender.cpp', 'Hardware::store_relaxed(home_->recall, 1);\n        if (!went_on_)', 'if (!went_on_)'),
     ('Recall', 'loop/chunks.cpp', 'if (Hardware::load_relaxed(*p.recall))', 'if (false)'),
     ('Return', 'lend/guest.cpp', '|| rank.is_blocked() ||', '||'),
-    ('Return', 'lend/guest.cpp', 'next_lease(rank_, core, lease);', 'false;'),
+    ('Return', 'lend/guest.cpp', 'next_lease(rank, core, lease);', 'false;'),
     ('Return', 'lend/lender.cpp', 'Hardware::store_relaxed(home_->tenant, home_->rank);', ''),
     ('Whom to help', 'lend/chooser.cpp', '< least) {', '< 0 * least) {'),
     ('Whom to help', 'lend/lender.cpp', 'Hardware::load_relaxed(home_->came_ticks), back,', '0, back,'),
@@ -146,8 +145,8 @@ MISTAKES = [
     ('Read whole', 'base/epoch_row.h', 'if (A::load_relaxed(epoch_) == before)', 'if (true)', 'measure/measure_tests'),
     ('How fast its core is', 'measure/meter.cpp', 'worked_ -= off;', '', 'measure/measure_tests'),
     ('Periods', 'measure/period.cpp', 'if (equal > most) {', 'if (false) {', 'measure/period_tests'),
-    ('The decider', 'arbiter/decider.h', 'if (!over && s.holder != me_ + 1)', 'if (false)', 'arbiter/decider_tests'),
-    ('The decider', 'arbiter/decider.h', '(s.term + 1) & max_term', 's.term', 'arbiter/decider_tests'),
+    ('The decider', 'arbiter/decider.h', '> now && (was & rank_mask) != me_ + 1)', '> now && false)', 'arbiter/decider_tests'),
+    ('The decider', 'arbiter/decider.h', '(until >> rank_bits) + 1', 'until >> rank_bits', 'arbiter/decider_tests'),
     ('The decider', 'policy/runner.cpp', 'deciders[number_of(policy)]', 'deciders[0]', 'policy/runner_tests'),
 ]
 # Only jobs show that these hold.
@@ -155,7 +154,7 @@ BY_JOBS = {'Node-wide'}
 
 
 def rules():
-    text = open(os.path.join(source, 'docs/protocol.md'), encoding='utf-8').read().split('\n## How it is checked')[0]
+    text = open(os.path.join(source, 'docs/internals/protocol.md'), encoding='utf-8').read().split('\n## How it is checked')[0]
     return [m.rstrip('.') for m in re.findall(r'^\*\*([^*]+)\*\*', text, re.MULTILINE)] + ['The end']
 
 
@@ -177,19 +176,19 @@ def wrong_with_names():
         for case in cases(path):
             rule = by_lower.get(case.split(':')[0].lower())
             if rule is None:
-                yield f'{os.path.basename(path)}: the case "{case}" begins with no rule of docs/protocol.md'
+                yield f'{os.path.basename(path)}: the case "{case}" begins with no rule of docs/internals/protocol.md'
             tested.add(rule)
     here = tested | set(ELSEWHERE)
     for rule, names in ELSEWHERE.items():
         if rule not in all_rules:
-            yield f'docs/protocol.md has no rule "{rule}"'
+            yield f'docs/internals/protocol.md has no rule "{rule}"'
         for name in names:
             where, what = name.split(': ', 1)
             path = f'{tests}/unit/{where}.cpp'
             if what not in (known if where == 'test' else cases(path) if os.path.exists(path) else []):
                 yield f'of "{rule}": there is no test {name}'
         tested.add(rule)
-    yield from (f'the rule "{rule}" of docs/protocol.md has no test' for rule in all_rules if rule not in tested)
+    yield from (f'the rule "{rule}" of docs/internals/protocol.md has no test' for rule in all_rules if rule not in tested)
     yield from (f'no mistake breaks the rule "{rule}"' for rule in sorted(here - {None} - BY_JOBS - {m[0] for m in MISTAKES}))
     for mistake in MISTAKES:
         if mistake[0] not in (here if len(mistake) > 4 else tested):

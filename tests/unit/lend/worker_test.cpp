@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Workers at work: rank 0 has one, on core 2 of the table. A case is named after the rule of docs/protocol.md that it
-// is about.
+// Workers at work: rank 0 has one, on core 2 of the table. A case is named after the rule of docs/internals/protocol.md
+// that it is about.
 #include "node.h"
 
 #include "loop/participant.h"

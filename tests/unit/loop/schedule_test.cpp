@@ -27,31 +27,30 @@ constexpr uint64_t most = ~uint64_t(0);
 
 } // namespace
 
-TEST_CASE("static without a chunk gives every rank an equal share, the last one less", "[schedule]")
+TEST_CASE("static without a chunk is cut as finely as auto, with one as the user says", "[schedule]")
 {
-    CHECK(chunks(Sizing::resolve(WS_STATIC, 0, 10, 4), 10, 1, 4) == std::vector<uint64_t>{3, 3, 3, 1});
-    CHECK(chunks(Sizing::resolve(WS_STATIC, 0, 8, 4), 8, 1, 4) == std::vector<uint64_t>{2, 2, 2, 2});
-    CHECK(chunks(Sizing::resolve(WS_STATIC, 0, 1, 4), 1, 1, 4) == std::vector<uint64_t>{1});
-    CHECK(Sizing::resolve(WS_STATIC, 0, 0, 4).units(1, 1, 4) >= 1);
+    CHECK(Sizing::resolve(WS_STATIC, 0).pack() == Sizing::resolve(WS_AUTO, 0).pack());
+    CHECK(Sizing::resolve(WS_STATIC, 5).kind == WS_STATIC);
+    CHECK(chunks(Sizing::resolve(WS_STATIC, 5), 12, 1, 4) == std::vector<uint64_t>{5, 5, 2});
 }
 
 TEST_CASE("a given chunk is what a participant takes, however many there are", "[schedule]")
 {
     for (ws_schedule kind : {WS_STATIC, WS_DYNAMIC})
         for (unsigned participants : {1u, 2u, 1000u})
-            CHECK(chunks(Sizing::resolve(kind, 7, 20, 2), 20, participants, 2) == std::vector<uint64_t>{7, 7, 6});
-    CHECK(chunks(Sizing::resolve(WS_DYNAMIC, 0, 3, 2), 3, 1, 2) == std::vector<uint64_t>{1, 1, 1});
+            CHECK(chunks(Sizing::resolve(kind, 7), 20, participants, 2) == std::vector<uint64_t>{7, 7, 6});
+    CHECK(chunks(Sizing::resolve(WS_DYNAMIC, 0), 3, 1, 2) == std::vector<uint64_t>{1, 1, 1});
 }
 
 TEST_CASE("guided takes a rank's share of the rest, not less than its chunk", "[schedule]")
 {
-    CHECK(chunks(Sizing::resolve(WS_GUIDED, 0, 16, 2), 16, 1, 2) == std::vector<uint64_t>{8, 4, 2, 1, 1});
-    CHECK(chunks(Sizing::resolve(WS_GUIDED, 3, 16, 2), 16, 1, 2) == std::vector<uint64_t>{8, 4, 3, 1});
+    CHECK(chunks(Sizing::resolve(WS_GUIDED, 0), 16, 1, 2) == std::vector<uint64_t>{8, 4, 2, 1, 1});
+    CHECK(chunks(Sizing::resolve(WS_GUIDED, 3), 16, 1, 2) == std::vector<uint64_t>{8, 4, 3, 1});
 }
 
 TEST_CASE("auto takes its chunk, but at most half of an equal share of the rest", "[schedule]")
 {
-    Sizing s = Sizing::resolve(WS_AUTO, 0, 1000, 2);
+    Sizing s = Sizing::resolve(WS_AUTO, 0);
     s.chunk = 100;
     CHECK(s.units(1000, 1, 2) == 100);
     CHECK(s.units(1000, 5, 2) == 100);
@@ -67,7 +66,7 @@ TEST_CASE("auto takes its chunk, but at most half of an equal share of the rest"
 TEST_CASE("several chunks of a fixed size are claimed at once where one is too little", "[schedule]")
 {
     for (ws_schedule kind : {WS_STATIC, WS_DYNAMIC}) {
-        Sizing s = Sizing::resolve(kind, 3, 1000, 2);
+        Sizing s = Sizing::resolve(kind, 3);
         CHECK(s.units(1000, 2, 2) == 3); // nothing is known of their cost
         s.least = 20;
         CHECK(s.units(1000, 2, 2) == 18); // whole chunks
@@ -76,7 +75,7 @@ TEST_CASE("several chunks of a fixed size are claimed at once where one is too l
         s.least = 2;
         CHECK(s.units(1000, 2, 2) == 3);
     }
-    Sizing guided = Sizing::resolve(WS_GUIDED, 1, 1000, 2);
+    Sizing guided = Sizing::resolve(WS_GUIDED, 1);
     guided.least = 20;
     CHECK(guided.units(1000, 2, 2) == 500);
     CHECK(guided.units(30, 2, 2) == 15);
@@ -130,14 +129,14 @@ TEST_CASE("sizes hold for the largest loops", "[schedule]")
                 // As many units as fit into the descriptor, and as many as a plain 64-bit count can hold.
                 for (uint64_t units : {uint64_t(1) << 40, most - 2048}) {
                     CAPTURE(int(kind), ranks, participants, units);
-                    Sizing s = Sizing::resolve(kind, 0, units, ranks);
+                    Sizing s = Sizing::resolve(kind, 0);
                     uint64_t n = s.units(units, participants, ranks);
                     CHECK(n >= 1);
-                    if (kind == WS_STATIC || kind == WS_GUIDED) {
+                    if (kind == WS_GUIDED) {
                         CHECK(n >= units / ranks);
                         CHECK(n <= units / ranks + 1);
                     }
-                    Sizing huge = Sizing::resolve(kind, most >> 8, units, ranks);
+                    Sizing huge = Sizing::resolve(kind, most >> 8);
                     CHECK(huge.units(units, participants, ranks) >= 1);
                 }
 }
@@ -162,7 +161,7 @@ TEST_CASE("an auto chunk grows to the time it should take and falls at once", "[
     constexpr uint64_t target = 30000, cost = 10;
     Pace p;
     uint64_t now = 1000;
-    p.begin(Sizing::resolve(WS_AUTO, 0, 1000000, 2), now);
+    p.begin(Sizing::resolve(WS_AUTO, 0), now);
     unsigned turns = 0;
     for (; p.sizing().chunk * cost < target * 2 / 3; turns++) {
         REQUIRE(turns < 20);
@@ -192,7 +191,7 @@ TEST_CASE("an auto chunk grows to the time it should take and falls at once", "[
 TEST_CASE("an auto chunk of iterations longer than the target is one", "[schedule][pace]")
 {
     Pace p;
-    p.begin(Sizing::resolve(WS_AUTO, 0, 100, 2), 0);
+    p.begin(Sizing::resolve(WS_AUTO, 0), 0);
     p.start_chunk(1);
     p.finish_chunk(1u << 30, 30000);
     CHECK(p.sizing().chunk == 1);
@@ -203,7 +202,7 @@ TEST_CASE("a pace measures what an iteration costs, fixed chunks included", "[sc
     for (ws_schedule kind : {WS_AUTO, WS_DYNAMIC}) {
         Pace p;
         uint64_t now = 0, taken = 0, timed = 0;
-        p.begin(Sizing::resolve(kind, 5, 1000000, 2), now);
+        p.begin(Sizing::resolve(kind, 5), now);
         for (int k = 0; k < 200; k++) {
             if (p.wants_time()) {
                 p.finish_chunk(now, 30000);
@@ -226,7 +225,7 @@ TEST_CASE("a pace measures what an iteration costs, fixed chunks included", "[sc
 TEST_CASE("the longest chunk does not overflow a pace", "[schedule][pace]")
 {
     Pace p;
-    p.begin(Sizing::resolve(WS_AUTO, 0, most, 2), 0);
+    p.begin(Sizing::resolve(WS_AUTO, 0), 0);
     uint64_t now = 0;
     // Iterations that cost nothing: the chunk doubles without an end, the sizing cuts it.
     for (int k = 0; k < 200; k++) {
@@ -246,19 +245,19 @@ TEST_CASE("halves of a region are compared in equal company", "[schedule]")
         p.start_chunk(units, second_half, crowded);
         p.finish_chunk(now += units * cost, 30000);
     };
-    p.begin(Sizing::resolve(WS_AUTO, 0, 2000, 2), 0);
+    p.begin(Sizing::resolve(WS_AUTO, 0), 0);
     chunk(800, false, false, 10); // a guest comes, and all gets dearer
     CHECK(p.tilt() == 0);
     chunk(200, false, true, 40);
     chunk(1000, true, true, 44);
     CHECK(p.tilt() == Approx(1.1));
     CHECK(p.rough_tilt() == Approx(44 / 16.));
-    p.begin(Sizing::resolve(WS_AUTO, 0, 2000, 2), now);
+    p.begin(Sizing::resolve(WS_AUTO, 0), now);
     chunk(1000, false, false, 10);
     chunk(900, true, false, 15);
     chunk(100, true, true, 90);
     CHECK(p.tilt() == Approx(1.5));
-    p.begin(Sizing::resolve(WS_AUTO, 0, 2000, 2), now);
+    p.begin(Sizing::resolve(WS_AUTO, 0), now);
     chunk(50, false, true, 90); // too few to compare with
     chunk(1000, true, true, 10);
     CHECK(p.tilt() == 0);

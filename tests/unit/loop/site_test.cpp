@@ -513,10 +513,10 @@ TEST_CASE("what became of a loop stands on the board", "[site]")
     const LoopRow &a = row_of(&first.site), &b = row_of(&second.site);
     CHECK(a.name == std::string("first"));
     CHECK(b.name == std::string("second"));
-    CHECK(a.runs_shared == 3);
-    CHECK(a.runs_helped == 3);
+    CHECK(a.executions_shared == 3);
+    CHECK(a.executions_helped == 3);
     CHECK(a.shared_iterations == 3000);
-    CHECK(b.runs_shared == 2);
+    CHECK(b.executions_shared == 2);
 }
 
 TEST_CASE("a long name keeps its end, and too many loops share a row", "[site]")

@@ -13,7 +13,7 @@
  * What is proved:
  *   message_is_seen        with the quantum, every message is seen; and without it, when senders have no store buffer
  *   only_the_window_loses  without the quantum, a message stays unseen only if the sender decided not to ring while the message
- *                          was still in its store buffer: the window that docs/protocol.md leaves open
+ *                          was still in its store buffer: the window that docs/internals/protocol.md leaves open
  *
  * The home rank's own stores need no buffer: those that matter are full barriers, and the others (kept, recall) let a sender
  * ring once too often at worst. A macro after #if other than QUANTUM, MESSAGES and NO_STORE_BUFFER is a mistake made on

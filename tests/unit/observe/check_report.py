@@ -45,12 +45,12 @@ def problems(report):
         holds(f'{name}: reasons add up to more than what was not lent', reasons <= t['blocked_s'] - t['lent_s'] + 2e-3 + 0.02 * t['blocked_s'])
         holds(f'{name}: borrowed by workers more than at all', t['borrowed_workers_s'] <= t['borrowed_s'] + 1e-9)
         if r['loops'] is not None:
-            for key in 'runs', 'iterations_kept', 'iterations_stolen', 'chunks_kept', 'chunks_stolen':
+            for key in 'executions', 'iterations_kept', 'iterations_stolen', 'chunks_kept', 'chunks_stolen':
                 holds(f'{name}: loops do not add up to {key}', t[key] == sum(l[key] for l in r['loops']))
     all_ = report['totals']
     holds('borrowed is not what cores computed for others',
           close(all_['borrowed_s'], all_['helped_s'] + all_['borrowed_workers_s'] + all_['worker_helped_s'], 1e-6))
-    for key in 'runs', 'iterations_kept', 'iterations_stolen', 'chunks_kept', 'chunks_stolen':
+    for key in 'executions', 'iterations_kept', 'iterations_stolen', 'chunks_kept', 'chunks_stolen':
         holds(f'loops do not add up to {key}', all_[key] == sum(l[key] for l in report['by_loop']))
     for h in all_['steal_latency'], all_['return_latency']:
         holds('a histogram does not add up', h['count'] == sum(b['count'] for b in h['buckets']))

@@ -78,7 +78,7 @@ Json with_counters(const Json& object, const std::vector<Counter>& counters, con
 
 TEST_CASE("the schema of reports has every counter, as its list describes it")
 {
-    const std::string path = WS_DOCS "/report.schema.json", text = text_of(path);
+    const std::string path = WS_DOCS "/reference/report.schema.json", text = text_of(path);
     Json schema = Json::parse(text);
     Json& defs = schema["$defs"];
     Json& phase = schema["properties"]["by_phase"]["items"];
@@ -95,7 +95,7 @@ TEST_CASE("the schema of reports has every counter, as its list describes it")
 
 TEST_CASE("the schema of ws-top has every counter of the board, as its list describes it")
 {
-    const std::string path = WS_DOCS "/top.schema.json", text = text_of(path);
+    const std::string path = WS_DOCS "/reference/top.schema.json", text = text_of(path);
     Json schema = Json::parse(text);
     Json properties = Json::object(), required = Json::array();
     for (const Counter& c : on_board) {
@@ -112,7 +112,7 @@ TEST_CASE("the schema of ws-top has every counter of the board, as its list desc
     CHECK(text_of(path) == wanted);
 }
 
-TEST_CASE("docs/mpi_t.md has every counter that MPI_T shows, and no other")
+TEST_CASE("docs/reference/mpi_t.md has every counter that MPI_T shows, and no other")
 {
     // the three are no counters
     std::set<std::string> shown = {"WS_STATE", "WS_RANKS_BLOCKED", "WS_GUESTS"}, documented;
@@ -120,7 +120,7 @@ TEST_CASE("docs/mpi_t.md has every counter that MPI_T shows, and no other")
         for (const Counter& c : *list)
             if (c.mpi_t != "NONE")
                 CHECK(shown.insert(c.mpi_t).second);
-    std::string text = text_of(WS_DOCS "/mpi_t.md");
+    std::string text = text_of(WS_DOCS "/reference/mpi_t.md");
     text.erase(0, text.find("## Performance variables"));
     const std::regex row("\n\\| (`WS_[^|]*) \\|"), name("WS_[A-Z_]+");
     for (std::sregex_iterator r(text.begin(), text.end(), row), end; r != end; ++r) {

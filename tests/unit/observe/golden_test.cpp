@@ -38,10 +38,10 @@ void fill(LendCounters& c, Values& v)
 void fill(LoopRow& l, const char* name, Values& v)
 {
     std::strcpy(l.name, name);
-    v(l.whole_regions), v(l.timed_iterations), v(l.timed_regions), v(l.whole_iterations), v(l.timed_ticks),
-        v(l.cut_regions), v(l.cut_iterations);
-    v(l.kept_chunks), v(l.runs_shared), v(l.shared_iterations), v(l.runs_helped), v(l.close_wait_ticks),
-        v(l.runs_unpaid);
+    v(l.whole_executions), v(l.timed_iterations), v(l.timed_executions), v(l.whole_iterations), v(l.timed_ticks),
+        v(l.cut_executions), v(l.cut_iterations);
+    v(l.kept_chunks), v(l.executions_shared), v(l.shared_iterations), v(l.executions_helped), v(l.close_wait_ticks),
+        v(l.executions_unpaid);
     v(l.chunks_stolen), v(l.iterations_stolen), v(l.borrowed_ticks), v(l.longest_chunk_ticks), v(l.cut_ticks);
 }
 
@@ -60,7 +60,7 @@ RankFigures figures_of(int rank)
     b.observed = 1;
     std::strcpy(b.host, "node");
     std::strcpy(b.program, "/bin/golden");
-    v(b.lag_ticks), v(b.process.runs_plain), v(b.process.worker_chunks), v(b.process.guests_refused),
+    v(b.lag_ticks), v(b.process.executions_plain), v(b.process.worker_chunks), v(b.process.guests_refused),
         v(b.process.guests_barred), v(b.process.mpi_ticks);
     const SeatKind kinds[] = {SeatKind::home,  SeatKind::worker, SeatKind::guest,
                               SeatKind::guest, SeatKind::none,   SeatKind::none};

@@ -24,7 +24,7 @@ TEST_CASE("a counter that only its list has is on the board, in the figures and 
     board->process.more_threads = 7;
     LoopRow& l = board->loop(0);
     std::strcpy(l.name, "a.c:1:main");
-    l.whole_regions = 1;
+    l.whole_executions = 1;
     l.more_turns = 40;
     ReportBuilder b;
     b.add(unpack_rank(pack(rank_figures(*board, 1000000, 1, ""))));

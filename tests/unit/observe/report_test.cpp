@@ -37,7 +37,7 @@ RankFigures half(int rank, int node = 0)
     r.counts.iterations_kept = 200;
     r.counts.steal_latency.counts[11] = 3;
     r.loops.push_back({"a.c:1:main", {}});
-    r.loops.back().counts.runs = 2;
+    r.loops.back().counts.executions = 2;
     r.loops.back().counts.longest_chunk_s = 0.25 * (1 + rank);
     r.calls.push_back({"MPI_Barrier", {2, 0.5, 1, 0.25, 0.125}});
     r.phases[1] = {1, 2, r.counts.mpi_s, r.counts.blocked_s, r.counts.lent_s, r.counts.borrowed_s, 0, 1};
@@ -212,7 +212,7 @@ TEST_CASE("loops, calls and histograms add up; a longest chunk does not")
     const Report r = half_report(2);
     CHECK(r.nodes == 2);
     CHECK(r.loops.size() == 1);
-    CHECK(r.loops[0].counts.runs == 8);
+    CHECK(r.loops[0].counts.executions == 8);
     CHECK(r.loops[0].counts.longest_chunk_s == 0.5);
     CHECK(r.calls.at(0).counts.calls == 8);
     CHECK(r.totals.steal_latency.total() == 12);
@@ -274,7 +274,8 @@ TEST_CASE("what is no report is refused with what is wrong")
     CHECK(error_of("{}").find("not a report of Workshare") != std::string::npos);
     CHECK(error_of("[1]").find("not a report of Workshare") != std::string::npos);
     CHECK(error_of("{\"schema\": \"talp/1\"}").find("its schema is talp/1") != std::string::npos);
-    CHECK(error_of("{\"schema\": \"workshare-report/2\"}").find("newer version") != std::string::npos);
+    CHECK(error_of("{\"schema\": \"workshare-report/3\"}").find("newer version") != std::string::npos);
+    CHECK(error_of("{\"schema\": \"workshare-report/2\"}") == "there is no workshare");
     CHECK(error_of("{\"schema\": \"workshare-report/1\"}") == "there is no workshare");
     auto changed = [&](const std::string& from, const std::string& to) {
         std::string s = good;
@@ -427,15 +428,15 @@ TEST_CASE("cores over time: a line for each change, when all ranks of the node h
 TEST_CASE("a loop's executions that were cut into chunks are told from those that ran whole")
 {
     LoopRow row = {};
-    row.whole_regions = row.timed_regions = 1000;
+    row.whole_executions = row.timed_executions = 1000;
     row.whole_iterations = row.timed_iterations = 3000;
     row.timed_ticks = 2000000;
-    row.cut_regions = 4;
+    row.cut_executions = 4;
     row.cut_ticks = 50000000;
     row.close_wait_ticks = 1000000;
     const LoopCounts c = loop_counts(row, 1e-9);
-    CHECK(c.runs == 1004);
-    CHECK(c.runs_cut == 4);
+    CHECK(c.executions == 1004);
+    CHECK(c.executions_cut == 4);
     CHECK(c.computing_s == Approx(0.051));
     CHECK(c.cut_s == Approx(0.049));
 }

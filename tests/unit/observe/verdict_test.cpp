@@ -25,10 +25,10 @@ struct Job {
         t.regions = 100;
         t.regions_shared = 50;
         LoopFigures l = {"app.c:13:main", {}};
-        l.counts.runs = 100;
-        l.counts.runs_shared = 50;
+        l.counts.executions = 100;
+        l.counts.executions_shared = 50;
         l.counts.computing_s = l.counts.cut_s = 1;
-        l.counts.runs_cut = 100;
+        l.counts.executions_cut = 100;
         l.counts.iterations_kept = 100000;
         l.counts.longest_chunk_s = 30e-6;
         f.loops = {l};
@@ -48,8 +48,8 @@ struct Job {
     Job& runs_whole(double runs)
     {
         LoopCounts& c = f.loops[0].counts;
-        c.runs = runs;
-        c.runs_cut = c.cut_s = 0;
+        c.executions = runs;
+        c.executions_cut = c.cut_s = 0;
         return *this;
     }
     std::string line() const { return judge(t, f).line; }
@@ -127,7 +127,7 @@ TEST_CASE("a middling gain names the largest cause of the rest")
     SECTION("sharing did not pay")
     {
         j.lost(Refusal::nothing_shared, 0.3).f.unshared = 0.3;
-        j.f.loops[0].counts.runs_unpaid = 90;
+        j.f.loops[0].counts.executions_unpaid = 90;
         CHECK(has(j.line(), "sharing app.c:13:main did not pay"));
     }
     SECTION("a long iteration")
@@ -137,11 +137,12 @@ TEST_CASE("a middling gain names the largest cause of the rest")
         j.f.loops[0].counts.iterations_kept = 1600;
         CHECK(has(j.line(), "60 % of the waiting was for the ends of shared loops: a chunk of app.c:13:main took up to "
                             "9 ms of 12 ms an execution"));
-        j.f.loops[0].counts.runs_with_tasks = 90;
-        CHECK(has(j.line(), "60 % of the waiting was for the ends of shared loops: app.c:13:main runs OpenMP tasks, which "
-                            "sharing does not divide (-workshare-openmp=lend does)"));
-        j.f.loops[0].counts.runs_with_tasks = 0;
-        j.f.loops[0].counts.runs = 1000; // one was disturbed: in each they would have come to 9 s
+        j.f.loops[0].counts.executions_with_tasks = 90;
+        CHECK(has(j.line(),
+                  "60 % of the waiting was for the ends of shared loops: app.c:13:main runs OpenMP tasks, which "
+                  "sharing does not divide (-workshare-openmp=lend does)"));
+        j.f.loops[0].counts.executions_with_tasks = 0;
+        j.f.loops[0].counts.executions = 1000; // one was disturbed: in each they would have come to 9 s
         CHECK(has(j.line(), "60 % of the waiting was for the ends of shared loops, where handing over a core"));
     }
     SECTION("short ends")
@@ -242,17 +243,17 @@ TEST_CASE("nothing stolen: the most basic cause")
     }
     SECTION("unpaid")
     {
-        j.f.loops[0].counts.runs_unpaid = 60;
+        j.f.loops[0].counts.executions_unpaid = 60;
         CHECK(has(j.line(), head + "sharing its loops did not pay"));
-        j.f.loops[0].counts.runs_with_tasks = 90;
+        j.f.loops[0].counts.executions_with_tasks = 90;
         CHECK(has(j.line(), head + "app.c:13:main runs OpenMP tasks, which sharing does not divide"));
-        j.f.loops[0].counts.runs_with_tasks = 10; // they are not what its time goes into
+        j.f.loops[0].counts.executions_with_tasks = 10; // they are not what its time goes into
         CHECK(has(j.line(), head + "sharing its loops did not pay"));
         j.lost(Refusal::all_wait, 0.5);
         LoopFigures other = j.f.loops[0]; // where most of the time was spent, in few executions
         other.counts.computing_s = other.counts.cut_s = 5;
-        other.counts.runs = other.counts.runs_cut = 20;
-        other.counts.runs_unpaid = 0;
+        other.counts.executions = other.counts.executions_cut = 20;
+        other.counts.executions_unpaid = 0;
         j.f.loops.push_back(other);
         CHECK(has(j.line(), head + "100 % of the waiting was for communication"));
     }
@@ -267,16 +268,16 @@ TEST_CASE("nothing stolen: the most basic cause")
     SECTION("not short")
     {
         j.t.regions_shared = 0;
-        j.f.loops[0].counts.runs = j.f.loops[0].counts.runs_cut = 146; // 6.85 ms
+        j.f.loops[0].counts.executions = j.f.loops[0].counts.executions_cut = 146; // 6.85 ms
         CHECK(has(j.line(), head + "app.c:13:main was not shared: nobody waited when its executions began (6.85 ms"));
-        j.f.loops[0].counts.runs_with_tasks = 140;
+        j.f.loops[0].counts.executions_with_tasks = 140;
         CHECK(has(j.line(), head + "app.c:13:main runs OpenMP tasks, which sharing does not divide"));
     }
     SECTION("not short, among many that are")
     {
         j.t.regions_shared = 0;
         j.f.loops[0].counts.computing_s = 1.4; // of it 1 s in 100
-        j.f.loops[0].counts.runs = 100000;
+        j.f.loops[0].counts.executions = 100000;
         CHECK(has(j.line(), head + "app.c:13:main was not shared: nobody waited when its executions began (10 ms"));
         j.f.loops[0].counts.computing_s = 2.4;
         CHECK(has(j.line(), head + "app.c:13:main was not shared: too short (14 us"));

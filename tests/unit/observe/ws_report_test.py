@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ws-report: a report of the first version stays readable; what is none gets one clear message.
+"""ws-report: a report of the first version stays readable, and comes out as one of today's; what is none gets one clear message.
 
 The argument is ws-report. version-1.json was written by a job (the test program `report phases 20 nap`, two ranks)."""
 import csv
@@ -20,6 +20,8 @@ import check_report
 TOOL = os.path.abspath(sys.argv[1])
 KEPT = pathlib.Path(__file__).resolve().parent / 'version-1.json'
 good = KEPT.read_text()
+# The same as version 2 has it: what are executions there were runs.
+now = re.sub(r'"runs(_|")', r'"executions\1', good).replace('workshare-report/1', 'workshare-report/2', 1)
 folder = tempfile.TemporaryDirectory(prefix='ws-report-')
 failures = 0
 
@@ -55,7 +57,7 @@ for part in 'WORKSHARE REPORT   report, 2 ranks on 1 node', '\nEFFICIENCY\n', '\
         'report.c:32:loop', '\nRANKS ', '\nMPI CALLS ', 'MPI_Barrier', '\nPHASES ':
     expect(f'the text has no {part!r}', part in text.stdout)
 expect('a line is too long', all(len(line) <= 100 for line in text.stdout.splitlines()))
-expect('it does not fit the schema: ' + '\n'.join(check_report.problems(json.loads(good))), not check_report.problems(json.loads(good)))
+expect('it does not fit the schema: ' + '\n'.join(check_report.problems(json.loads(now))), not check_report.problems(json.loads(now)))
 
 
 def holds(now, kept):
@@ -69,13 +71,13 @@ def holds(now, kept):
 
 
 again = json.loads(run('--json', KEPT).stdout)
-expect('JSON is not what was read', holds(again, json.loads(good)))
+expect('JSON is not what was read', holds(again, json.loads(now)))
 expect('JSON read again is another', json.loads(run('--json', file('again.json', json.dumps(again))).stdout) == again)
 expect('what is written does not fit the schema: ' + '\n'.join(check_report.problems(again)), not check_report.problems(again))
 expect('from standard input it is another', run('-', input=good).stdout == text.stdout)
 
 rows = list(csv.DictReader(io.StringIO(run('--csv', KEPT).stdout)))
-report = json.loads(good)
+report = json.loads(now)
 
 
 def figures(metric, **key):
@@ -84,7 +86,7 @@ def figures(metric, **key):
 
 
 expect('CSV: a row of another length', all(None not in r and None not in r.values() for r in rows))
-expect('CSV: the schema', figures('schema') == ['workshare-report/1'])
+expect('CSV: the schema', figures('schema') == ['workshare-report/2'])
 for rank in report['by_rank']:
     for metric in 'borrowed_s', 'iterations_stolen':
         value = figures(metric[:-2] if metric.endswith('_s') else metric, node='0', rank=str(rank['rank']))
@@ -124,7 +126,9 @@ expect('a pipe', run(pipe).stdout == text.stdout)
 refused('an empty one', 'empty', file('empty.json', ''))
 refused('text', 'not JSON', file('text.json', text.stdout))
 refused('foreign JSON', 'not a report of Workshare', file('foreign.json', '{"schema": "other/1"}'))
-refused('a newer one', 'newer version', file('newer.json', good.replace('workshare-report/1', 'workshare-report/2', 1)))
+refused('a newer one', 'newer version', file('newer.json', good.replace('workshare-report/1', 'workshare-report/3', 1)))
+refused('version 1 with a word of version 2', 'there is no totals.runs_shared', file('mixed.json', good.replace('"runs_shared"', '"executions_shared"')))
+refused('version 2 with a word of version 1', 'there is no totals.executions', file('mixed.json', good.replace('workshare-report/1', 'workshare-report/2', 1)))
 refused('one without its totals', 'there is no totals', file('cut.json', json.dumps({k: v for k, v in report.items() if k != 'totals'})))
 for cut in range(1, 8):
     refused(f'cut after {cut}/8', 'ends too early', file('cut.json', good[:len(good) * cut // 8]))

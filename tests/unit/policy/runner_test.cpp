@@ -16,21 +16,20 @@ using namespace ws::base;
 using namespace ws::window;
 using namespace ws::policy;
 
-// together.cpp has these with MPI.
-void ws::policy::watch_together(Window*) {}
-void ws::policy::say_who_is_missing() {}
+// together.cpp has this with MPI.
+void ws::policy::say_who_is_missing(const Job&) {}
 
 namespace {
 
 class Made : public Policy {
 public:
     explicit Made(const char* name) : name_(name) {}
-    Wants attach(Rank& rank) override
+    Wants attach(Job& job) override
     {
-        rank.wants_periods |= periods;
+        job.wants_periods |= periods;
         return wants;
     }
-    Wants step(Rank&, uint64_t, uint64_t budget) override
+    Wants step(Job&, uint64_t, uint64_t budget) override
     {
         log += name_;
         this->budget = budget;
@@ -38,8 +37,8 @@ public:
             ;
         return wants;
     }
-    void end(Rank&) override { log += "."; }
-    void detach(Rank&) override { log += "-"; }
+    void end(Job&) override { log += "."; }
+    void detach(Job&) override { log += "-"; }
 
     static inline std::string log;
     Wants wants;
@@ -83,7 +82,7 @@ TEST_CASE("nobody wants anything", "[runner]")
     CHECK_FALSE(runner.when_idle);
     runner.step(ticks());
     CHECK(Made::log == "");
-    CHECK_FALSE(runner.rank().wants_periods);
+    CHECK_FALSE(runner.job().wants_periods);
     runner.end();
     runner.detach();
     CHECK(Made::log == "...---");
@@ -94,13 +93,13 @@ TEST_CASE("a policy asks for a step when it has none to ask in", "[runner]")
     Fresh fresh;
     Runner runner(policies(), chunk);
     runner.attach({});
-    runner.rank().steps->want(b, {false, 5});
+    runner.job().steps->want(b, {false, 5});
     CHECK(runner.due_at == 5);
     runner.step(6);
     CHECK(Made::log == "b");
     CHECK(runner.due_at == SpareTime::never); // as it said in its step
-    runner.rank().steps->want(b, {false, 9});
-    runner.rank().steps->want(b, {});
+    runner.job().steps->want(b, {false, 9});
+    runner.job().steps->want(b, {});
     CHECK(runner.due_at == SpareTime::never);
 }
 
@@ -166,14 +165,14 @@ TEST_CASE("one policy that wants periods is enough", "[runner]")
     b.periods = true;
     Runner runner(policies(), chunk);
     runner.attach({});
-    CHECK(runner.rank().wants_periods);
+    CHECK(runner.job().wants_periods);
 }
 
 TEST_CASE("each policy has deciders of its own", "[runner]")
 {
     InMemory memory(2);
     Window window[2];
-    Rank rank[2];
+    Job rank[2];
     for (unsigned r = 0; r < 2; r++) {
         memory.map(window[r], r);
         rank[r].window = &window[r];

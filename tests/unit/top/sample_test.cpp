@@ -257,12 +257,12 @@ TEST_CASE("loops of all ranks, the longest first")
     for (Reading& r : all) {
         r.loops.resize(2);
         r.loops[0].name = "short";
-        r.loops[0].whole_regions = 160;
+        r.loops[0].whole_executions = 160;
         r.loops[0].whole_iterations = 1600;
         r.loops[0].timed_iterations = 100;
         r.loops[0].timed_ticks = ms; // one in 16 is timed
         r.loops[1].name = "long";
-        r.loops[1].cut_regions = 2;
+        r.loops[1].cut_executions = 2;
         r.loops[1].cut_ticks = 50 * ms;
         r.loops[1].kept_chunks = 7;
     }
@@ -272,5 +272,5 @@ TEST_CASE("loops of all ranks, the longest first")
     CHECK(job.loops[0].owner_share == Approx(0.5).epsilon(0.02));
     CHECK(job.loops[0].chunks_kept == 14);
     CHECK(job.loops[1].owner_share == Approx(0.16).epsilon(0.02));
-    CHECK(job.loops[1].regions == 320);
+    CHECK(job.loops[1].executions == 320);
 }

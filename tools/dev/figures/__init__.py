@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tools/dev/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
-from . import costs, crowd, flex, footprint, loops, messages, openmp, pays, programs, reorder, sleeping, tasks, tracing, unmodified
+from . import costs, crowd, flex, footprint, loops, messages, openmp, pays, placement, programs, reorder, sleeping, tasks, tracing, unmodified
 
 # The order of the table.
 GROUPS = {
@@ -30,6 +30,7 @@ GROUPS = {
     "look": costs.look,
     "tracing": tracing.tracing,
     "directive": costs.directive,
+    "placement": placement.placement,
     "product": costs.product,
     "assembly": costs.assembly,
     "class": costs.class_loops,

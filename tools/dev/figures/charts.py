@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ten pictures of docs/results.md, made of the tables of a kept run: each picture is a list of bars, and a row of one table is a group of them."""
+"""The ten pictures of docs/about/results.md, made of the tables of a kept run: each picture is a list of bars, and a row of one table is a group of them."""
 from typing import Any, NamedTuple
 
 import measure
@@ -40,10 +40,10 @@ CHARTS = (
     Chart("tails", "One rank has a loop of 20 ms: time over the limit", "Tails", ("cost, iterations",), "course of the cost, iterations", "time / limit",
           {"ws for": "workshare / limit", "OpenMP dynamic": "libgomp dynamic / limit"},
           says="The limit is the perfect half, or what whole iterations in rising order allow."),
-    Chart("unmodified", "Unmodified double loop in share: time over the perfect half", "Unmodified double loop", ("work", "library", "schedule"),
+    Chart("unmodified", "Unmodified double loop: time over the perfect half", "Unmodified double loop", ("work", "library", "schedule"),
           "work, library, schedule", "time / perfect half",
           {"plain": "plain", "unmodified": "unmodified", "ws for": "ws for", "OpenMP": "one process"}, rows=lambda row: row["plain"],
-          says="The OpenMP binary with `-workshare-openmp=share`, beside the same loop as `ws for` and OpenMP with two threads."),
+          says="The OpenMP binary with `-workshare-openmp`, beside the same loop as `ws for` and OpenMP with two threads."),
     Chart("codes", "Unmodified codes: how many times as fast as one thread per rank", "Unmodified codes", ("program", "library"), "program, library", "times as fast",
           {"unmodified": over("plain", "helped"), "ws for": over("plain", "ws for"), "OpenMP": over("plain", "one process")}),
     Chart("crowd", "Beside other processes on the same cores", "Beside others", ("loop", "beside"), "loop, beside", "plain / workshare",

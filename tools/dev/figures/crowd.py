@@ -14,7 +14,7 @@ BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for
 LONGEST = 900   # seconds, of the second job: the same
 # Two jobs on two cores: who meets whom is the kernel's deal, and short runs of the balanced loop differ by a tenth either way. Executions in a run, and pairs.
 DEALT_US, DEALT_PAIRS = 1200000, 9
-# Beside busy loops ranks lose some 40 ms once, after their first guest (docs/figures.md): what a loop that needs no help pays in the long run
+# Beside busy loops ranks lose some 40 ms once, after their first guest (docs/internals/figures.md): what a loop that needs no help pays in the long run
 # shows only where that is little.
 SETTLED_US = 3000000
 # Longer, and shorter, than a slice of time that the kernel gives to a program before it looks who else wants the core.

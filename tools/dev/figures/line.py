@@ -34,7 +34,7 @@ def table(title, headers, rows, note=""):
 
 
 def curves(name, title, x_title, y_title, labels, series):
-    """A picture for docs/papers.md: `series` holds a name and a value for each of `labels`; None leaves one out. `name`: of the file, without its ending."""
+    """A picture for docs/internals/papers.md: `series` holds a name and a value for each of `labels`; None leaves one out. `name`: of the file, without its ending."""
     return {"curves": name, "title": title, "x_title": x_title, "y_title": y_title, "labels": list(labels), "series": [list(s) for s in series]}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The sections of docs/papers.md, a module each:
+"""The sections of docs/internals/papers.md, a module each:
 
 TITLE      the heading
 PAPER      authors, title and place of the paper, and what else the reader should know: Markdown

@@ -3,7 +3,7 @@
 from figures import openmp
 
 TITLE = "DPB"
-PAPER = "J. Corbalan, A. Duran, J. Labarta: Dynamic Load Balancing of MPI+OpenMP applications. ICPP 2004. See [dpb.md](dpb.md)."
+PAPER = "J. Corbalan, A. Duran, J. Labarta: Dynamic Load Balancing of MPI+OpenMP applications. ICPP 2004. See [openmp-balance.md](../reference/openmp-balance.md)."
 PROGRAMS = ("openmp_turns", "openmp_turns_ws", "call_cost")
 GROUP = "openmp"
 

@@ -3,7 +3,7 @@
 from figures import tasks
 
 TITLE = "NBLB"
-PAPER = ("Sun Nian, Liang Guangmin: Dynamic Load Balancing Algorithm for MPI Parallel Computing. See [tasks.md](tasks.md). Its rival DNBLI is "
+PAPER = ("Sun Nian, Liang Guangmin: Dynamic Load Balancing Algorithm for MPI Parallel Computing. See [tasks.md](../reference/tasks.md). Its rival DNBLI is "
          "`-workshare-tasks neighbours` here.")
 PROGRAMS = ("tasks", "tasks_simulated")
 GROUP = "tasks"

@@ -7,7 +7,7 @@ from figures.reorder import order_of
 from . import chart
 
 TITLE = "Rank reordering"
-PAPER = ("J. Keller, M. Majeed, C. W. Kessler: Balancing CPU Load for Irregular MPI Applications. ParCo 2011. See [reorder.md](reorder.md). `heuristic` is the paper's own "
+PAPER = ("J. Keller, M. Majeed, C. W. Kessler: Balancing CPU Load for Irregular MPI Applications. ParCo 2011. See [placement.md](../reference/placement.md). `heuristic` is the paper's own "
          "algorithm here (`roundrobin`), `best` what `MPIX_Load_create` does unasked, `distributed` is `MPIX_Dist_load_create`.")
 PROGRAMS = ("reorder_cost", "reorder_loop", "reorder_product")
 

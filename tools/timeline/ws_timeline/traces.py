@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads a trace that libws wrote (docs/timeline.md), in either format."""
+"""Reads a trace that libws wrote (docs/reference/ws-timeline.md), in either format."""
 import glob
 import json
 import os

@@ -13,7 +13,7 @@ std::vector<Line> loop_lines(const JobSample& job, size_t most, unsigned width)
     const bool wide = width >= 76;
     const unsigned numbers = wide ? 47 : 22, name = width > numbers ? width - numbers : 0;
     lines.emplace_back().add(padded("LOOP", -int(name)) + "  OWN% GUEST%  STEAL/s" +
-                                 (wide ? "   RUNS/s  STOLEN    KEPT" : ""),
+                                 (wide ? "  EXECS/s  STOLEN    KEPT" : ""),
                              Style::heading);
     for (size_t i = 0; i < job.loops.size() && i + 1 < most; i++) {
         const LoopSample& l = job.loops[i];
@@ -26,7 +26,7 @@ std::vector<Line> loop_lines(const JobSample& job, size_t most, unsigned width)
             .add(padded(percent(l.guest_share), 7), Style::borrowed)
             .add(padded(number(l.steals_per_s), 9));
         if (wide)
-            line.add(padded(number(l.regions_per_s), 9) + padded(number(l.chunks_stolen), 8) +
+            line.add(padded(number(l.executions_per_s), 9) + padded(number(l.chunks_stolen), 8) +
                      padded(number(l.chunks_kept), 8));
         lines.push_back(line);
     }

@@ -7,12 +7,13 @@
 #include "test.h"
 #include <pthread.h>
 
-enum { STATE, BLOCKED, GUESTS, REGIONS, KEPT, STOLEN, TIME_BLOCKED, LENT, BORROWED, VARIABLES };
+enum { STATE, BLOCKED, GUESTS, EXECUTIONS, FORMERLY, KEPT, STOLEN, TIME_BLOCKED, LENT, BORROWED, VARIABLES };
 static const struct {
     const char *name;
     int class;
 } variables[VARIABLES] = {{"WS_STATE", MPI_T_PVAR_CLASS_STATE},         {"WS_RANKS_BLOCKED", MPI_T_PVAR_CLASS_LEVEL},
-                          {"WS_GUESTS", MPI_T_PVAR_CLASS_LEVEL},        {"WS_REGIONS", MPI_T_PVAR_CLASS_COUNTER},
+                          {"WS_GUESTS", MPI_T_PVAR_CLASS_LEVEL},        {"WS_EXECUTIONS", MPI_T_PVAR_CLASS_COUNTER},
+                          {"WS_REGIONS", MPI_T_PVAR_CLASS_COUNTER},
                           {"WS_CHUNKS_KEPT", MPI_T_PVAR_CLASS_COUNTER}, {"WS_CHUNKS_STOLEN", MPI_T_PVAR_CLASS_COUNTER},
                           {"WS_TIME_BLOCKED", MPI_T_PVAR_CLASS_TIMER},  {"WS_TIME_LENT", MPI_T_PVAR_CLASS_TIMER},
                           {"WS_TIME_BORROWED", MPI_T_PVAR_CLASS_TIMER}};
@@ -134,11 +135,13 @@ int main(int argc, char **argv)
     } else if (rank == ranks - 1) {
         CHECK(states_seen & 1 << 1); /* computing */
         CHECK(most[BLOCKED] >= 1 && most[GUESTS] >= 1);
-        CHECK(steps[STOLEN] > 3 && steps[BORROWED] > 3 && value(REGIONS) == 20);
+        CHECK(steps[STOLEN] > 3 && steps[BORROWED] > 3 && value(EXECUTIONS) == 20);
     } else {
         CHECK(states_seen & 1 << 3); /* lent */
-        CHECK(steps[LENT] > 3 && steps[TIME_BLOCKED] > 3 && value(LENT) <= value(TIME_BLOCKED) && value(REGIONS) == 0);
+        CHECK(steps[LENT] > 3 && steps[TIME_BLOCKED] > 3 && value(LENT) <= value(TIME_BLOCKED) &&
+              value(EXECUTIONS) == 0);
     }
+    CHECK(value(FORMERLY) == value(EXECUTIONS)); /* one variable with two names */
     int status = end();
     printf("stolen %.0f lent %.3f borrowed %.3f\n", value(STOLEN), value(LENT), value(BORROWED));
     MPI_T_pvar_session_free(&session);

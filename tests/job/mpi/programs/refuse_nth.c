@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloaded: a system that refuses a library one thing, REFUSE_WHAT: `thread`, `map` (mmap) or `file` (memfd_create).
+ * Preloaded: a system that refuses a library one thing, REFUSE_WHAT: `thread`, `map` (mmap), `file` (memfd_create) or
+ * `heap` (malloc and its like).
  * REFUSE_AT: the first that is refused, counted from 1. REFUSE_MORE: those after it, too. REFUSE_RANK: of this rank
  * only; `all`: of each. REFUSE_LIBRARY: whose requests; libws's, unless something else is said. At its end each rank
  * says for how much that library has asked. Other libraries (UCX's) get what they ask for. But `threads`: whoever asks,
@@ -19,8 +20,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { THREAD, MAP, FILE_OF_MEMORY, KINDS };
-static const char *const names[KINDS] = {"thread", "map", "file"};
+enum { THREAD, MAP, FILE_OF_MEMORY, HEAP, KINDS };
+static const char *const names[KINDS] = {"thread", "map", "file", "heap"};
 static int asked[KINDS];
 
 static const char *library(void)
@@ -137,6 +138,42 @@ int memfd_create(const char *name, unsigned flags)
     if (!real)
         real = dlsym(RTLD_NEXT, "memfd_create");
     return real(name, flags);
+}
+
+/* The GNU C library's own: dlsym() would ask for memory. */
+void *__libc_malloc(size_t);
+void *__libc_calloc(size_t, size_t);
+void *__libc_realloc(void *, size_t);
+void *__libc_memalign(size_t, size_t);
+
+static int refuses_heap(const void *code)
+{
+    static int is_asked; /* 1: no, 2: yes */
+    if (!is_asked) {
+        const char *what = getenv("REFUSE_WHAT");
+        is_asked = 1 + (what && strcmp(what, names[HEAP]) == 0);
+    }
+    if (is_asked == 1 || !refuses(HEAP, code))
+        return 0;
+    errno = ENOMEM;
+    return 1;
+}
+
+void *malloc(size_t bytes) { return refuses_heap(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes); }
+
+void *calloc(size_t number, size_t bytes)
+{
+    return refuses_heap(__builtin_return_address(0)) ? NULL : __libc_calloc(number, bytes);
+}
+
+void *realloc(void *memory, size_t bytes)
+{
+    return refuses_heap(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, bytes);
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+    return refuses_heap(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
 }
 
 static void on_fault(int number, siginfo_t *info, void *context)

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a script can check of the English that people read.
+
+english.py            ends with status 1 and a line for each find on the pages, and in the public headers
+english.py --counts   prints the number of finds of each kind, by part of the project, and checks nothing. Here comments in sources are counted, too
+
+Checked are the words that have a plainer one, sentences of more than 35 words and cells of more than 60 on the pages for users, and comments and sentences
+that begin with "Of" or "Who". Programs, tables of generated figures and quoted output are left out.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+WORDS_IN_A_SENTENCE, WORDS_IN_A_CELL = 35, 60
+PLAINER = {'anew': 'again', 'the begin': 'the beginning', 'to be had': 'available', 'for want of': 'for lack of', 'so many': 'N, or the number of', 'so much of': 'this share of',
+           'so long as': 'as long as', 'is told of': 'is reported', 'are told of': 'are reported', 'or else': 'otherwise', 'whoever': 'the rank that',
+           'seldom': 'rarely', 'dearer': 'more expensive', 'while which': 'during which'}
+GENERATED = {'docs/internals/papers.md', 'docs/internals/figures.md', 'docs/about/charts.md', 'docs/internals/results.md'}
+HEADERS = ['include/workshare/*.h', 'include/workshare/*.hpp']
+SOURCES = [f'{folder}/**/*.{ending}' for folder in ('runtime', 'compiler-plugin', 'tools', 'benchmarks', 'tests') for ending in ('h', 'hpp', 'c', 'cc', 'cpp')]
+
+
+def is_of_users(name):
+    return name in ('README.md', 'CHANGELOG.md', 'SECURITY.md') or re.match(r'docs/(start|guides|reference|about)/', name)
+
+
+def prose(text):
+    """A page without programs, output, comments, links' targets and code, as paragraphs, items and cells."""
+    text = re.sub(r'<!--.*?-->', '', re.sub(r'^```.*?^```', '', text, flags=re.S | re.M), flags=re.S)
+    text = re.sub(r'^( {4}|\t).*$', '', text, flags=re.M)
+    text = re.sub(r'!?\[([^\]]*)\]\([^)]*\)', r'\1', re.sub(r'`[^`\n]*`', 'CODE', text))
+    text = re.sub(r'^#+ .*$', '', text, flags=re.M)
+    for block in re.split(r'\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )', text):
+        if block.lstrip().startswith('|'):
+            for row in block.strip().split('\n'):
+                yield from (('cell', cell.strip()) for cell in re.split(r'(?<!\\)\|', row.strip('|')) if cell.strip(' -'))
+        else:
+            yield 'text', re.sub(r'^\s*(?:[-*]|\d+\.) ', '', ' '.join(block.split()))
+
+
+def sentences(text):
+    return [s for s in re.split(r'(?<=[.:;?!])\)? +(?=[A-Z`*(]|CODE)|(?<=[:;]) ', text) if s]
+
+
+def in_prose(kind, text, users):
+    low = re.sub(r'["“*][^"”*]*["”*]', '', text.lower())
+    for word, better in PLAINER.items():
+        for _ in re.findall(rf'\b{word}\b', low):
+            yield f'word "{word}"', f'"{word}": {better}'
+    if re.match(r'(Of|Who|Whoever) (?!\w+\?)', text):
+        yield 'begins with Of or Who', f'begins with {text.split()[0]}: {text[:60]}'
+    if users:
+        if kind == 'cell' and len(text.split()) > WORDS_IN_A_CELL:
+            yield 'long cell', f'a cell of {len(text.split())} words: {text[:60]}'
+        for sentence in sentences(text) if kind == 'text' else ():
+            if len(sentence.replace('CODE, ', '').split()) > WORDS_IN_A_SENTENCE:
+                yield 'long sentence', f'a sentence of {len(sentence.split())} words: {sentence[:60]}'
+
+
+def comments(text):
+    """Comments of C and C++, each as one text."""
+    for block in re.findall(r'/\*(.*?)\*/|((?:^[ \t]*//.*\n)+)', text, re.S | re.M):
+        whole = ' '.join(re.sub(r'^\s*(\*|//+)!?', '', line).strip() for line in (block[0] or block[1]).split('\n'))
+        if 'SPDX' not in whole[:60] or len(whole) > 80:
+            yield whole.strip()
+
+
+def finds():
+    """Yields (part, file, kind, message) for each find."""
+    for path in [*sorted(TOP.glob('*.md')), *sorted(TOP.glob('docs/**/*.md')), *sorted(TOP.glob('docs/man/*.scd'))]:
+        name = str(path.relative_to(TOP))
+        if name in GENERATED:
+            continue
+        users = bool(is_of_users(name))
+        for kind, text in prose(path.read_text()):
+            for what, message in in_prose(kind, text, users):
+                yield 'pages for users' if users or name.endswith('.scd') else 'other pages', name, what, message
+    for part, patterns in ('public headers', HEADERS), ('comments in sources', SOURCES):
+        for path in sorted(path for pattern in patterns for path in TOP.glob(pattern) if not path.is_symlink() or part == 'public headers'):
+            for text in comments(path.read_text(errors='replace')):
+                for what, message in in_prose('cell', text, False):
+                    yield part, str(path.relative_to(TOP)), what, message
+
+
+def self_test():
+    """It sees each of these, and only these."""
+    for text, what in (('It begins anew.', 'word "anew"'), ('There are so many threads.', 'word "so many"'), ('Of two it takes one.', 'begins with Of or Who'),
+                       ('a ' * 36 + 'end.', 'long sentence'), ('It begins again.', None), ('a ' * 20 + 'end. ' + 'A' + ' a' * 20, None)):
+        assert [w for w, _ in in_prose('text', text, True)] == [what] * bool(what), text
+
+
+def main():
+    self_test()
+    found = list(finds())
+    if sys.argv[1:] == ['--counts']:
+        counts = collections.Counter((part, kind) for part, _, kind, _ in found)
+        for (part, kind), count in sorted(counts.items()):
+            print(f'{count:5} {part}: {kind}')
+        return 0
+    if sys.argv[1:]:
+        sys.exit(__doc__)
+    wrong = [f'{name}: {message}' for part, name, _, message in found if part in ('pages for users', 'public headers')]
+    print('\n'.join(wrong) or 'the pages for users and the public headers have none of the words and no long sentence')
+    return 1 if wrong else 0
+
+
+sys.exit(main())

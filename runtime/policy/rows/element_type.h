@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// What partitions ask of MPI about the type of an array's elements.
+#pragma once
+
+#include <cstdint>
+#include <mpi.h>
+#include <vector>
+
+namespace ws::policy::rows {
+
+struct ElementType {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    int64_t extent = 0;    // bytes from one element to the next
+    bool has_holes = false; // bytes of an element that belong to no datum
+};
+
+// Of a duplicate, which is the caller's.
+ElementType duplicate(MPI_Datatype type);
+void release(MPI_Datatype& type); // MPI_DATATYPE_NULL from then on, or before
+// The data of so many elements, without holes; returns how many bytes they are.
+size_t pack(const char* data, int64_t elements, MPI_Datatype type, MPI_Comm comm, std::vector<char>& packed);
+
+} // namespace ws::policy::rows
