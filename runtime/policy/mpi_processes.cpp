@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "policy/mpi_processes.h"
-#include "policy/bytes.h"
 
 #include "mpi/end_job.h"
+#include "policy/bytes.h"
 
 #include <algorithm>
 #include <climits>

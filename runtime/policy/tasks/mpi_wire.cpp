@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "policy/tasks/mpi_wire.h"
 
-#include "policy/tasks/bytes.h"
-
 #include "mpi/end_job.h"
 
 #include <cstdio>
