@@ -2,6 +2,7 @@
 #include "policy/tasks/mpi_wire.h"
 
 #include "mpi/end_job.h"
+#include "policy/bytes.h"
 
 #include <cstdio>
 #include <utility>
