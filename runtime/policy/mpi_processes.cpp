@@ -2,6 +2,7 @@
 #include "policy/mpi_processes.h"
 
 #include "mpi/end_job.h"
+#include "policy/bytes.h"
 
 #include <algorithm>
 #include <climits>
@@ -26,11 +27,11 @@ public:
 
     void send(const void* data, size_t bytes, int to, int tag) override
     {
-        must(PMPI_Isend_c(data, MPI_Count(bytes), MPI_BYTE, to, tag, comm_, one_more()));
+        must(isend_bytes(data, bytes, to, tag, comm_, one_more()));
     }
     void receive(void* data, size_t bytes, int from, int tag) override
     {
-        must(PMPI_Irecv_c(data, MPI_Count(bytes), MPI_BYTE, from, tag, comm_, one_more()));
+        must(irecv_bytes(data, bytes, from, tag, comm_, one_more()));
     }
     void send(const Pieces& p, int to, int tag) override
     {
@@ -156,7 +157,7 @@ public:
     }
     void broadcast(void* data, size_t bytes, int from) override
     {
-        PMPI_Bcast_c(data, MPI_Count(bytes), MPI_BYTE, from, comm);
+        bcast_bytes(data, bytes, from, comm);
     }
     std::unique_ptr<Processes> split(int number) override
     {

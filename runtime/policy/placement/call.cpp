@@ -128,7 +128,11 @@ int inherit_handler(MPI_Comm comm, MPI_Comm newcomm)
     if (error)
         return error;
     error = PMPI_Comm_set_errhandler(newcomm, handler);
-    if (handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN && handler != MPI_ERRORS_ABORT)
+    bool predefined = handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_RETURN;
+#if MPI_VERSION >= 4
+    predefined = predefined || handler == MPI_ERRORS_ABORT;
+#endif
+    if (!predefined)
         PMPI_Errhandler_free(&handler); // one of the program's own has been counted once more
     return error;
 }

@@ -8,7 +8,7 @@ namespace ws::policy::placement {
 
 namespace {
 
-enum Tag { tag_first, tag_seat };
+enum LineTag { tag_first, tag_seat };
 
 // Where the calling process comes in its node, which is as large as the machine is, not as the job.
 struct InNode {

@@ -2,6 +2,7 @@
 #include "policy/tasks/mpi_wire.h"
 
 #include "mpi/end_job.h"
+#include "policy/bytes.h"
 
 #include <cstdio>
 #include <utility>
@@ -64,7 +65,7 @@ void MpiWire::post(int to, std::string letter)
 void MpiWire::send(int to, int tag, const void* data, size_t bytes, Done done)
 {
     MPI_Request request;
-    check(PMPI_Isend_c(data, MPI_Count(bytes), MPI_BYTE, to, tag, comm_, &request), "MPI_Isend_c");
+    check(isend_bytes(data, bytes, to, tag, comm_, &request), "MPI_Isend_c");
     base::store_relaxed(data_, data_ + 1);
     add(request, {}, [this, done = std::move(done)] {
         base::store_relaxed(data_, data_ - 1);
@@ -76,7 +77,7 @@ void MpiWire::send(int to, int tag, const void* data, size_t bytes, Done done)
 void MpiWire::receive(int from, int tag, void* data, size_t bytes, Done done)
 {
     MPI_Request request;
-    check(PMPI_Irecv_c(data, MPI_Count(bytes), MPI_BYTE, from, tag, comm_, &request), "MPI_Irecv_c");
+    check(irecv_bytes(data, bytes, from, tag, comm_, &request), "MPI_Irecv_c");
     base::store_relaxed(data_, data_ + 1);
     add(request, {}, [this, done = std::move(done)] {
         base::store_relaxed(data_, data_ - 1);

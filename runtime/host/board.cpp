@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "host/board.h"
+
+namespace ws::host {
+
+using base::Hardware;
+
+void Board::map(void* memory, unsigned ranks)
+{
+    const auto address = reinterpret_cast<uintptr_t>(memory);
+    lines_ = reinterpret_cast<Line*>((address + line - 1) & ~(line - 1));
+    ranks_ = ranks;
+}
+
+int Board::take_row(unsigned members)
+{
+    // Full: pairs with leave_row(). The words of the row are zero from here on; the message that tells the others of
+    // the row orders that for them.
+    for (unsigned row = 0; row < rows; row++)
+        if (Hardware::load_relaxed(lines_[row].word) == 0 && Hardware::cas_full(lines_[row].word, 0, members + 1))
+            return int(row);
+    return none;
+}
+
+void Board::leave_row(int row)
+{
+    // Full: this rank looks at no word of the row any more. One is left over while the last one clears the words, so
+    // that nobody takes the row.
+    volatile Hardware::Word& members = lines_[row].word;
+    if (Hardware::fetch_add_full(members, Hardware::Word(-1)) != 2)
+        return;
+    for (unsigned r = 0; r < ranks_; r++)
+        Hardware::store_relaxed(arrivals(row, r), 0);
+    Hardware::store_release(members, 0); // pairs with take_row()
+}
+
+Group::Group(std::vector<int> world, const std::vector<int>& on_node, int rank) : world_(std::move(world)), rank_(rank)
+{
+    for (size_t r = 0; r < on_node.size(); r++)
+        if (on_node[r] >= 0)
+            members_.push_back({int(r), unsigned(on_node[r])});
+}
+
+void Group::use(Board& board, int row)
+{
+    board_ = &board;
+    row_ = row;
+    calls_ = seen_turn_ = 0;
+    for (const Member& m : members_)
+        if (m.rank == rank_)
+            own_ = m.on_node;
+}
+
+void Group::leave_board()
+{
+    if (board_)
+        board_->leave_row(row_);
+    board_ = nullptr;
+}
+
+uint64_t Group::arrive()
+{
+    calls_++;
+    // The word never falls: after a failed call the next one has its number again.
+    volatile Hardware::Word& own = board_->arrivals(row_, own_);
+    Hardware::fetch_add_full(own, Hardware::load_relaxed(own) < calls_);
+    return calls_;
+}
+
+bool Group::has_arrived(uint64_t turn, int whom)
+{
+    if (seen_turn_ != turn) {
+        seen_turn_ = turn;
+        seen_ = 0;
+    }
+    // Relaxed: the call that follows orders what the ranks tell each other by its own means.
+    for (; seen_ < members_.size(); seen_++) {
+        const Member& m = members_[seen_];
+        const bool counts = whom == all || (whom == lower ? m.rank < rank_ : m.rank == whom);
+        if (counts && Hardware::load_relaxed(board_->arrivals(row_, m.on_node)) < turn)
+            return false;
+    }
+    return true;
+}
+
+} // namespace ws::host

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+//
+// The arrival board: ranks of a node see in shared memory who has come to a collective call of a communicator, and wait
+// there, where they can lend their cores, before they call MPI. MPI's own algorithm then runs, and takes microseconds.
+//
+// A communicator, window or file has a row: a word for each rank of the node, in a cache line of its own, with the
+// number of collective calls that this rank has begun. Only that rank writes it. A row is taken by the lowest of the
+// members on the node, which tells the others, and given back by the last of them.
+#pragma once
+
+#include "base/atomics.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace ws::host {
+
+class Board {
+public:
+    static constexpr unsigned rows = 256; // communicators, windows and files of a node at a time
+    static constexpr int none = -1;
+
+    static size_t bytes(unsigned ranks) { return (rows + size_t(ranks) * rows) * line; }
+    // Zeroed memory of bytes(ranks), shared by the ranks of the node.
+    void map(void* memory, unsigned ranks);
+
+    // A free row for so many members, or `none`; all its words are 0.
+    int take_row(unsigned members);
+    // A member leaves the row; the last one gives it back.
+    void leave_row(int row);
+
+    volatile base::Hardware::Word& arrivals(int row, unsigned rank)
+    {
+        return lines_[rows + size_t(rank) * rows + unsigned(row)].word;
+    }
+
+private:
+    static constexpr size_t line = 64;
+    struct alignas(line) Line {
+        volatile base::Hardware::Word word; // of the first `rows` lines: members that have not left; 0: a free row
+    };
+    Line* lines_ = nullptr;
+    unsigned ranks_ = 0;
+};
+
+// The members of a communicator, and its row of the board. Of an intercommunicator the members are the remote ones, and
+// there is no row.
+class Group {
+public:
+    static constexpr int all = -1, lower = -2; // whom to wait for, besides a rank
+
+    // `world` has the rank in MPI_COMM_WORLD of each member, negative for processes of other jobs; `on_node` its rank
+    // on the node, negative for others.
+    Group(std::vector<int> world, const std::vector<int>& on_node, int rank);
+    // One more of the same members.
+    Group(const Group&) = default;
+    Group& operator=(const Group&) = delete;
+
+    int size() const { return int(world_.size()); }
+    int rank() const { return rank_; }
+    int world_rank(int member) const { return has_rank(member) ? world_[size_t(member)] : -1; }
+    bool has_rank(int rank) const { return unsigned(rank) < world_.size(); }
+    const std::vector<int>& world_ranks() const { return world_; }
+
+    // Of the members on this node: how many, and the one that takes the row.
+    unsigned node_members() const { return unsigned(members_.size()); }
+    int leader() const { return members_[0].rank; }
+    void use(Board& board, int row);
+    bool has_board() const { return board_; }
+    void leave_board();
+
+    // This rank comes to a collective call. Returns its number. Full: what other ranks see of this rank afterwards, and
+    // what it sees of them when it rings, is later.
+    uint64_t arrive();
+    // The call failed.
+    void take_back() { calls_--; }
+    // Have the members on this node come that `whom` says?
+    bool has_arrived(uint64_t turn, int whom);
+    template <class Ring> void ring_members(Ring ring) const
+    {
+        for (const Member& m : members_)
+            if (m.rank != rank_ && ring)
+                ring(world_[size_t(m.rank)]);
+    }
+
+private:
+    struct Member {
+        int rank;         // in the group
+        unsigned on_node; // rank on the node
+    };
+    std::vector<int> world_;
+    std::vector<Member> members_; // on this node, in the order of their ranks in the group
+    int rank_;
+    Board* board_ = nullptr;
+    int row_ = Board::none;
+    unsigned own_ = 0; // rank on the node
+    uint64_t calls_ = 0;
+    size_t seen_ = 0; // of members_, those before have arrived
+    uint64_t seen_turn_ = 0;
+};
+
+} // namespace ws::host

@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""generate.py wrappers TABLE: reads the preprocessed mpi.h of an MPI library on stdin and prints wrappers.cpp, a function for each call of it.
+host.h says what they do, calls.txt how a rank waits in each.
+generate.py map LIBWS_MAP: libws's version script, with the wrappers.
+generate.py names SOURCE: the functions that libmpich forwards to libws, as a linker script that gives libws their names.
+generate.py table TABLE BLOCKING_CALLS: prints the table of docs/any-mpi.md, with the calls of blocking_calls.txt that wait."""
+import re
+import sys
+
+# Not wrapped: what is called for its speed, what converts handles or addresses, callbacks that are functions, and tools' own interface.
+LEFT_ALONE = re.compile(r'MPI_(Wtime|Wtick|T_|Aint_|\w+_(c2f|f2c|f082c|c2f08|f2f08|f082f|toint|fromint|FN|FN_NULL)$|DUP_FN|NULL_\w+_FN|Pcontrol$|Initialized$'
+                        r'|Finalized$|Status_|Type_|Info_|Get_version|Get_library_version|Get_address|Address|Get_count|Get_elements|Error_|Errhandler_'
+                        r'|Group_|Op_|Keyval_|Attr_)')
+WAITS = {'receive', 'send', 'exchange', 'probe', 'wait', 'waitall', 'waitany', 'waitsome', 'winwait', 'all', 'from_root', 'to_root', 'below'}
+DEPENDS = {'all': 'on_all', 'from_root': 'on_root', 'to_root': 'root_on_all', 'below': 'on_lower'}
+
+
+def read_table(path):
+    """{call: [[way, argument], ...]}"""
+    table = {}
+    with open(path) as f:
+        for number, line in enumerate(f, 1):
+            words = line.split('#')[0].split()
+            if not words:
+                continue
+            call, words, ways = words[0], words[1:], []
+            if call in table or not words:
+                sys.exit(f'{path}:{number}: {call} is there twice, or says nothing')
+            while words:
+                way = words.pop(0)
+                if way in ('send',):
+                    ways.append([way, words.pop(0)])
+                elif way == 'rings':
+                    ways.append([way, words.pop(0) if words and words[0] != 'direct' else ''])
+                elif way == 'direct':
+                    ways.append([way, ' '.join(words)])
+                    words = []
+                elif way in WAITS | {'makes', 'frees', 'looks', 'taken'}:
+                    ways.append([way, ''])
+                else:
+                    sys.exit(f'{path}:{number}: no such way: {way}')
+            table[call] = ways
+    return table
+
+
+class Call:
+    """A prototype of mpi.h."""
+    def __init__(self, result, name, parameters):
+        self.result, self.name, self.types, self.names = result, name, [], []
+        for i, parameter in enumerate(self.split(parameters)):
+            match = re.match(r'(.*?)(\w+)\s*((?:\[\w*\])*)$', parameter, re.DOTALL)
+            array = match[3]
+            kind = ' '.join(match[1].split())
+            if '(' in parameter:    # a pointer to a function, which MPI names by a typedef
+                sys.exit(f'{name}: a parameter that is not understood: {parameter}')
+            if not kind:            # a type without a name
+                kind, match = parameter, None
+            self.names.append(match[2] if match else f'a{i}')
+            self.types.append(kind + (f' {array}' if array else ''))
+
+    @staticmethod
+    def split(parameters):
+        parts = [' '.join(p.split()) for p in parameters.split(',')]
+        return [] if parts in (['void'], ['']) else parts
+
+    def declared(self):
+        """The parameters; of arrays as C writes them."""
+        out = []
+        for kind, name in zip(self.types, self.names):
+            array = re.search(r'((?:\s*\[\w*\])+)$', kind)
+            out.append(f'{kind[:array.start()]} {name}{array[1].strip()}' if array else f'{kind} {name}')
+        return ', '.join(out)
+
+    def arguments(self):
+        return ', '.join(self.names)
+
+    def first(self, kind, pointer=False):
+        """The name of the first parameter of this type."""
+        for name, have in zip(self.names, self.types):
+            if have.replace('const ', '').strip() == kind + (' *' if pointer else '') or (pointer and have == kind + '*'):
+                return name
+        return None
+
+    def named(self, *names):
+        return next((n for n in self.names if n in names), None)
+
+
+def prototypes(text):
+    """{name: Call} of the functions that exist with MPI_ and PMPI_."""
+    text = re.sub(r'__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)', ' ', text)
+    text = '\n'.join(line for line in text.splitlines() if not line.startswith('#'))
+    calls, names = {}, set()
+    for result, name, parameters in re.findall(r'\b(int|double|MPI_Aint)\s+(P?MPIX?_\w+)\s*\(([^;{}]*?)\)\s*;', text):
+        names.add(name)
+        if name.startswith('MPI_') and not LEFT_ALONE.match(name) and '...' not in parameters:
+            calls[name] = Call(result, name, parameters)
+    return {name: call for name, call in calls.items() if 'P' + name in names}
+
+
+def about(call):
+    """What the call is about, as mpi/calls.c notes it: its buffers and its peers."""
+    buffers = [n for n in call.names if n in ('buf', 'buffer', 'sendbuf', 'recvbuf', 'origin_addr', 'request', 'array_of_requests', 'requests')]
+    peers = [n for n, kind in zip(call.names, call.types) if kind in ('int', 'const int') and n in ('dest', 'source', 'root', 'target_rank')]
+    if call.named('request') and call.name not in ('MPI_Wait', 'MPI_Start'):
+        buffers = [b for b in buffers if b != 'request']
+    if not buffers and not peers:
+        return '0'
+    return f"ws::host::about({' ^ '.join(['0'] + [f'uintptr_t({b}) << {i}' for i, b in enumerate(buffers)])}, " \
+           f"{' ^ '.join(['0'] + [f'{p} << {7 * i}' for i, p in enumerate(peers)])})"
+
+
+def body(call, ways, calls):
+    """The statements of the outermost call."""
+    real = f'real_{call.name}({call.arguments()})'
+    lines, after = [], []
+    comm, win, file = call.first('MPI_Comm'), call.first('MPI_Win'), call.first('MPI_File')
+    group_at = f'ws::host::group_of_comm({comm})' if comm else f'ws::host::group_of_win({win})' if win else f'ws::host::group_of_file({file})'
+    kind = next((k for k in ('comm', 'win', 'file') if call.first('MPI_' + k.capitalize(), True)), '')
+    made = call.first('MPI_' + kind.capitalize(), True)
+    site = f'ws::host::Site("{call.name}", place)'
+    kinds = [way for way, _ in ways]
+    main = f'{call.result} error = {real};'
+    for way, argument in ways:
+        if way == 'makes':
+            parent = '' if kind == 'comm' else f'{comm}, '
+            after.append(f'if (error == MPI_SUCCESS) ws::host::made_{kind}({parent}*{made});')
+        elif way == 'frees':
+            lines.append(f'ws::host::Group *const group = ws::host::group_of_{kind}(*{made});')
+            after.append('if (error == MPI_SUCCESS) ws::host::forget(group);')
+            group_at = 'group'
+        elif way == 'rings' and argument:
+            after.append(f'ws::host::ring_rank({group_at}, {argument});')
+        elif way == 'rings':
+            after.append('ws::host::ring_all();')
+        elif way == 'taken':
+            after.append('ws::host::taken();')
+        elif way == 'looks':
+            flag = call.named('flag', 'outcount')
+            after.append(f'if (error == MPI_SUCCESS && *{flag} == 0 && ws::host::hooks.polled) ws::host::hooks.polled();')
+            after.append(f'if (*{flag}) ws::host::taken();')
+    call_it = f'[&] {{ return {real}; }}'
+    for way in kinds:
+        if way in DEPENDS:
+            root = call.named('root') or '0'
+            main = f'int error = ws::host::collective({group_at}, ws::host::Depends::{DEPENDS[way]}, {root}, {site}, {call_it});'
+        elif way == 'receive':
+            main = f'int error = ws::host::receive({group_at}, source, tag, comm, {site}, {call_it});'
+        elif way == 'send':
+            post = dict(ways)['send'] + ('_c' if call.name.endswith('_c') else '')
+            if post not in calls:
+                continue
+            main = f'int error = ws::host::send({group_at}, dest, {site}, [&](MPI_Request *request) {{ return real_{post}(' \
+                   f'{call.arguments()}, request); }}, {call_it});'
+        elif way == 'exchange':
+            large = '_c' if call.name.endswith('_c') else ''
+            sent, received = ', '.join(call.names[:5]), ', '.join(call.names[5:10])
+            main = f'int error = ws::host::exchange({group_at}, dest, source, recvtag, comm, {site}, [&](MPI_Request *request) {{ return ' \
+                   f'real_MPI_Isend{large}({sent}, comm, request); }}, [&] {{ return real_MPI_Recv{large}({received}, comm, status); }}, {call_it});'
+        elif way == 'probe':
+            main = f'int error = ws::host::receive({group_at}, source, tag, comm, {site}, {call_it});'
+        elif way == 'wait':
+            main = f'int error = ws::host::wait({call.names[0]}, {site}, {call_it});'
+        elif way == 'waitall':
+            main = f'int error = ws::host::waitall({call.names[0]}, {call.names[1]}, {site}, {call_it});'
+        elif way == 'waitany':
+            arguments = ', '.join(call.names[:3] + ['over'] + call.names[3:])
+            main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.testany({arguments}); }}, {call_it});'
+        elif way == 'waitsome':
+            out = call.names[2]
+            main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ const int e = ws::host::real.testsome({call.arguments()}); ' \
+                   f'*over = *{out} != 0; return e; }}, {call_it});'
+        elif way == 'winwait':
+            main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.win_test({win}, over); }}, {call_it});'
+    return lines + [main] + after + ['return error;']
+
+
+def wrapper(call, ways, calls):
+    name, declared, arguments = call.name, call.declared(), call.arguments()
+    void = 'static_cast<void>(place);'
+    special = {
+        'MPI_Init': ['int provided;', f'const int level = ws::host::thread_level(MPI_THREAD_SINGLE);',
+                     f'const int error = level == MPI_THREAD_SINGLE ? real_{name}({arguments}) : real_MPI_Init_thread({arguments}, level, &provided);',
+                     'if (error == MPI_SUCCESS) ws::host::initialized();', 'return error;'],
+        'MPI_Init_thread': [f'const int error = real_{name}({call.names[0] if call.names else ""}, {call.names[1]}, ws::host::thread_level({call.names[2]}), '
+                            f'{call.names[3]});' if name == 'MPI_Init_thread' else '',
+                            'if (error == MPI_SUCCESS) ws::host::initialized();', 'return error;'],
+        'MPI_Finalize': ['ws::host::finalizing();', f'return real_{name}();'],
+    }
+    if name in special:
+        begin = []
+        work = special[name]
+    else:
+        begin = [f'if (!WS_UNLIKELY(ws::host::active)) return real_{name}({arguments});']
+        work = body(call, ways, calls)
+    frame = '__builtin_frame_address(0)'
+    return f'''
+static {call.result} (*real_{name})({declared});
+static inline __attribute__((always_inline)) {call.result} do_{name}({declared}{', ' if declared else ''}const void *place)
+{{
+    {void}
+    if (WS_UNLIKELY(!real_{name})) find_all();
+    {' '.join(begin)}
+    const ws::host::Outermost outermost("{name}", place, {frame}, {about(call)});
+    if (!outermost) return real_{name}({arguments});
+    {' '.join(work)}
+}}
+EXPORTED {call.result} P{name}({declared}) {{ return do_{name}({arguments}{', ' if arguments else ''}__builtin_return_address(0)); }}
+EXPORTED {call.result} {name}({declared})
+{{
+    if (WS_UNLIKELY(!real_{name})) find_all();
+    if (WS_UNLIKELY(tool_{name} != nullptr)) return tool_{name}({arguments});
+    return do_{name}({arguments}{', ' if arguments else ''}__builtin_return_address(0));
+}}'''
+
+
+HOW = {'all': 'lends', 'from_root': 'lends, until the root has come', 'to_root': 'lends at the root', 'below': 'lends, until the ranks below have come',
+       'makes': '', 'frees': '', 'rings': '', 'taken': '', 'looks': ''}
+
+
+def how(ways):
+    """What a user of the call gets."""
+    if not ways:
+        return 'nothing: it is passed on'
+    for way, argument in ways:
+        if way == 'direct':
+            return 'nothing: ' + argument
+    words = [HOW.get(way, 'lends') for way, _ in ways if HOW.get(way, 'lends')]
+    return words[0] if words else 'lends in the wait for it'
+
+
+def print_table(table, blocking_calls):
+    """The calls that wait under Workshare's own MPICH, in groups that are alike."""
+    groups, inside = {}, False
+    with open(blocking_calls) as f:
+        for line in f:
+            words = line.split('#')[0].split()
+            if words and words[0][0] == '[':
+                inside = words[0] == '[waits]'
+            elif words and inside:
+                call = words[0]
+                persistent = call.endswith('_init') and call not in table
+                groups.setdefault('lends in the wait for it' if persistent else how(table.get(call)), []).append(call)
+    print('| a rank that waits in | lends its core |\n|---|---|')
+    for what, calls in groups.items():
+        print(f'| {", ".join(f"`{c}`" for c in calls)} | {what} |')
+
+
+def main():
+    if sys.argv[1] == 'map':
+        with open(sys.argv[2]) as f:
+            print(f.read().replace('global: ws_*;', 'global: ws_*; MPI_*; PMPI_*; MPIX_*; PMPIX_*; XMPI_*; mpix_*; xmpi_*;', 1), end='')
+        return
+    if sys.argv[1] == 'names':
+        with open(sys.argv[2]) as f:
+            for name in re.findall(r'^MPIX_(?:IN_LIBWS|FORTRAN)\((\w+),', f.read(), re.MULTILINE):
+                print(f'{name} = ws_{name};')
+        return
+    table = read_table(sys.argv[2])
+    if sys.argv[1] == 'table':
+        print_table(table, sys.argv[3])
+        return
+    calls = prototypes(sys.stdin.read())
+    if len(calls) < 100 or 'MPI_Init' not in calls:
+        sys.exit('generate.py: no mpi.h, or one that is not understood')
+    print('// SPDX-License-Identifier: MIT\n// Made by generate.py.\n#include "host/host.h"\n'
+          '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"\n'
+          '#define EXPORTED extern "C" __attribute__((visibility("default")))\n'
+          'static __attribute__((cold, noinline)) void find_all();')
+    for call in calls.values():
+        print(f'static {call.result} (*tool_{call.name})({call.declared()});')
+    # Those that others use come first.
+    order = sorted(calls, key=lambda n: (not re.match(r'MPI_(Isend|Issend|Irsend|Recv|Init_thread)(_c)?$', n), n))
+    for name in order:
+        ways = table.get(name) or table.get(re.sub('_c$', '', name)) or []
+        print(wrapper(calls[name], ways, calls))
+    print('static void find_all()\n{')
+    for name in order:
+        print(f'    real_{name} = reinterpret_cast<decltype(real_{name})>(ws::host::next("P{name}"));')
+        print(f'    tool_{name} = reinterpret_cast<decltype(tool_{name})>(ws::host::tool("{name}", reinterpret_cast<void *>(real_{name})));')
+    print('}')
+
+
+main()

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: MIT
+//
+// How libws finds its way into a program whose MPI knows nothing of it: what mpir_workshare.c does in Workshare's own.
+#include "host/host.h"
+
+#include "abi/abi.h"
+#include "base/spin_lock.h"
+#include "mpi/call_arguments.h"
+#include "mpi/end_job.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <memory>
+#include <mutex>
+#include <sched.h>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <unistd.h>
+
+extern "C" unsigned ws_used_features;
+extern "C" std::remove_pointer_t<MPIR_Workshare_attach_fn> ws_fork_attach; // mpi/attach.cpp
+
+namespace ws::host {
+
+MPIR_Workshare_hooks hooks;
+bool active;
+Real real;
+__thread Outermost::Call Outermost::call_;
+unsigned char Site::calm_sites[1 << bits];
+uint64_t Site::calm_ticks;
+
+// A call that takes less has not waited: nobody could have used the core.
+constexpr double calm_us = 20;
+// MPI_Init is over on all ranks within this time of each other; then some have been started without Workshare.
+constexpr double together_s = 30;
+
+void Site::set_clock(double ticks_per_us) { calm_ticks = uint64_t(calm_us * ticks_per_us); }
+
+// In place of a function that the MPI of this job does not have, while that with whose mpi.h this library is made does.
+[[noreturn]] void is_missing()
+{
+    std::fprintf(stderr, "workshare: error: the program calls a function that its MPI library does not have\n");
+    std::abort();
+}
+
+__attribute__((cold, noinline)) void* next(const char* name)
+{
+    void* const found = dlsym(RTLD_NEXT, name);
+    return found ? found : reinterpret_cast<void*>(is_missing);
+}
+
+__attribute__((cold, noinline)) void* tool(const char* name, void* real)
+{
+    void* const found = dlsym(RTLD_NEXT, name);
+    Dl_info there, mpi;
+    if (!found || !dladdr(found, &there) || !dladdr(real, &mpi) || there.dli_fbase == mpi.dli_fbase)
+        return nullptr;
+    return found;
+}
+
+__attribute__((cold, noinline)) void Outermost::tell_begin(uint64_t about)
+{
+    if (call_.told) // it never returned
+        hooks.called(call_.told, 0);
+    call_.told = call_.name;
+    ws_call_arguments = about;
+    hooks.called(call_.name, 1);
+}
+
+__attribute__((cold, noinline)) void Outermost::tell_end()
+{
+    if (hooks.called)
+        hooks.called(call_.told, 0);
+    call_.told = nullptr;
+}
+
+namespace {
+
+// Where the ranks of this node are, and the memory that they share.
+struct Node {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_Group world = MPI_GROUP_NULL, here = MPI_GROUP_NULL;
+    Board board;
+    bool has_board = false;
+    std::vector<int> world_ranks; // of the ranks of the node
+};
+Node node;
+
+// Communicators, windows and files by their handles. Looked up without a lock: a handle that a thread uses is not being
+// freed by another.
+class Table {
+public:
+    Group* find(uintptr_t key) const
+    {
+        for (size_t i = place(key);; i = (i + 1) % size) {
+            const uintptr_t there = base::load_acquire(rows_[i].key); // pairs with insert()
+            if (there == key)
+                return rows_[i].group;
+            if (there == free)
+                return nullptr;
+        }
+    }
+    // False: there is no room.
+    bool insert(uintptr_t key, Group* group)
+    {
+        const std::lock_guard<base::SpinLock> guard(lock_);
+        if (used_ >= size / 2)
+            return false;
+        size_t i = place(key);
+        while (rows_[i].key != free && rows_[i].key != gone && rows_[i].key != key)
+            i = (i + 1) % size;
+        used_ += rows_[i].key == free;
+        rows_[i].group = group;
+        base::store_release(rows_[i].key, key); // pairs with find()
+        return true;
+    }
+    void erase(const Group* group)
+    {
+        const std::lock_guard<base::SpinLock> guard(lock_);
+        for (Row& row : rows_)
+            if (row.key != free && row.key != gone && row.group == group)
+                base::store_release(row.key, gone);
+    }
+
+private:
+    static constexpr size_t size = 8192;
+    static constexpr uintptr_t free = 0, gone = 1;
+    static size_t place(uintptr_t key) { return (key * 0x9E3779B97F4A7C15u) >> 51; }
+    struct Row {
+        uintptr_t key;
+        Group* group;
+    };
+    base::SpinLock lock_;
+    size_t used_ = 0; // rows that are not free; those of groups that have gone are used again for the same places alone
+    Row rows_[size] = {};
+};
+Table table;
+
+enum class Kind : uintptr_t { communicator = 2, window = 4, file = 6 };
+
+template <class Handle> uintptr_t key_of(Handle handle, Kind kind)
+{
+    uintptr_t bits = 0;
+    static_assert(sizeof handle <= sizeof bits, "a handle is an int or a pointer");
+    std::memcpy(&bits, &handle, sizeof handle);
+    return (bits << 3) + uintptr_t(kind);
+}
+
+std::unique_ptr<Group> members_of(MPI_Comm comm)
+{
+    int is_inter = 0, size = 0, rank = 0;
+    MPI_Group group;
+    PMPI_Comm_test_inter(comm, &is_inter);
+    PMPI_Comm_rank(comm, &rank);
+    if (is_inter)
+        PMPI_Comm_remote_group(comm, &group);
+    else
+        PMPI_Comm_group(comm, &group);
+    PMPI_Group_size(group, &size);
+    std::vector<int> ranks(size_t(size), 0), in_world(ranks), on_node(ranks);
+    for (int r = 0; r < size; r++)
+        ranks[size_t(r)] = r;
+    PMPI_Group_translate_ranks(group, size, ranks.data(), node.world, in_world.data());
+    PMPI_Group_translate_ranks(group, size, ranks.data(), node.here, on_node.data());
+    PMPI_Group_free(&group);
+    for (int& r : in_world)
+        r = r == MPI_UNDEFINED ? -1 : r;
+    for (int& r : on_node)
+        r = r == MPI_UNDEFINED || is_inter ? -1 : r;
+    return std::make_unique<Group>(std::move(in_world), on_node, rank);
+}
+
+// The members on each node agree on a row. Collective over `comm`, an intracommunicator of more than one process.
+void agree_on_row(Group& group, MPI_Comm comm)
+{
+    int mine = Board::none;
+    if (node.has_board && group.node_members() > 1 && group.leader() == group.rank())
+        mine = node.board.take_row(group.node_members());
+    std::vector<int> rows(size_t(group.size()));
+    if (PMPI_Allgather(&mine, 1, MPI_INT, rows.data(), 1, MPI_INT, comm) != MPI_SUCCESS)
+        return;
+    const int row = group.node_members() > 0 ? rows[size_t(group.leader())] : Board::none;
+    if (row != Board::none)
+        group.use(node.board, row);
+}
+
+void keep(uintptr_t key, std::unique_ptr<Group> group)
+{
+    if (Group* const old = table.find(key))
+        forget(old); // freed behind our back
+    if (table.insert(key, group.get()))
+        group.release();
+    else
+        group->leave_board();
+}
+
+template <class Handle> void made_on(MPI_Comm comm, Handle handle, Kind kind)
+{
+    if (comm == MPI_COMM_NULL || !active)
+        return;
+    std::unique_ptr<Group> group = members_of(comm);
+    int is_inter = 0;
+    PMPI_Comm_test_inter(comm, &is_inter);
+    if (!is_inter && group->size() > 1)
+        agree_on_row(*group, comm);
+    keep(key_of(handle, kind), std::move(group));
+}
+
+} // namespace
+
+Group* group_of_comm(MPI_Comm comm) { return table.find(key_of(comm, Kind::communicator)); }
+Group* group_of_win(MPI_Win win) { return table.find(key_of(win, Kind::window)); }
+Group* group_of_file(MPI_File file) { return table.find(key_of(file, Kind::file)); }
+
+void made_comm(MPI_Comm comm) { made_on(comm, comm, Kind::communicator); }
+void made_win(MPI_Comm parent, MPI_Win win) { made_on(parent, win, Kind::window); }
+void made_file(MPI_Comm parent, MPI_File file) { made_on(parent, file, Kind::file); }
+
+void forget(Group* group)
+{
+    if (!group)
+        return;
+    table.erase(group);
+    group->leave_board();
+    delete group;
+}
+
+void ring_rank(const Group* group, int rank)
+{
+    if (WS_UNLIKELY(!hooks.ring))
+        return;
+    if (WS_UNLIKELY(!group)) {
+        ring_all();
+        return;
+    }
+    const int world = group->world_rank(rank);
+    if (world >= 0)
+        hooks.ring(world);
+}
+
+void ring_all()
+{
+    for (size_t i = 0; hooks.ring && i < node.world_ranks.size(); i++)
+        hooks.ring(node.world_ranks[i]);
+}
+
+namespace {
+
+base::Clock clock_;
+int level_asked;
+
+bool is_enabled()
+{
+    static const bool enabled = [] {
+        const char* const enable = std::getenv("WS_ENABLE");
+        return enable && !std::strcmp(enable, "1");
+    }();
+    return enabled;
+}
+
+// Workshare's own MPICH hooks itself: it exports what libws forwards.
+bool is_workshares_own() { return dlsym(RTLD_NEXT, "XMPI_Get_wsize") != nullptr; }
+
+[[noreturn]] void end(const char* message, bool tell)
+{
+    if (tell)
+        std::fprintf(stderr, "workshare: error: %s\n", message);
+    mpi::end_job();
+    _exit(1);
+}
+
+// Programs and environments of the ranks may differ, and a rank may have been started without Workshare: such a one
+// never comes here. Returns whether any rank has node-wide locks.
+bool agree()
+{
+    const bool locks = ws_used_features & WS_USES_CRITICAL, enabled = is_enabled();
+    int here[] = {locks, enabled, !enabled}, any[3] = {}, done = 0, rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Request request;
+    if (PMPI_Iallreduce(here, any, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request) != MPI_SUCCESS)
+        return false;
+    const double began = base::seconds_now();
+    while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
+        sched_yield();
+        if (base::seconds_now() - began > together_s)
+            end("some ranks of the job run without workshare; start all with it, or none", true);
+    }
+    if (any[1] && any[2])
+        end("some ranks have WS_ENABLE=1 in their environment, others do not; start all with workshare, or none",
+            rank == 0);
+    return any[0];
+}
+
+void let_threads_in(int) {} // the level that was asked for stays: see thread_level()
+
+void prepare_board()
+{
+    int ranks = 0, here = 0;
+    void* memory = nullptr;
+    MPI_Aint size;
+    int unit;
+    PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node.comm);
+    PMPI_Comm_set_errhandler(node.comm, MPI_ERRORS_RETURN);
+    PMPI_Comm_group(MPI_COMM_WORLD, &node.world);
+    PMPI_Comm_group(node.comm, &node.here);
+    PMPI_Comm_size(node.comm, &ranks);
+    PMPI_Comm_rank(node.comm, &here);
+    std::vector<int> on_node(size_t(ranks), 0);
+    node.world_ranks.resize(size_t(ranks));
+    for (int r = 0; r < ranks; r++)
+        on_node[size_t(r)] = r;
+    PMPI_Group_translate_ranks(node.here, ranks, on_node.data(), node.world, node.world_ranks.data());
+    const size_t bytes = Board::bytes(unsigned(ranks)) + 64;
+    int fine = ranks > 1 && (here != 0 || base::shm_has_room(bytes));
+    PMPI_Allreduce(MPI_IN_PLACE, &fine, 1, MPI_INT, MPI_LAND, node.comm);
+    if (!fine)
+        return;
+    fine = PMPI_Win_allocate_shared(here == 0 ? MPI_Aint(bytes) : 0, 1, MPI_INFO_NULL, node.comm, &memory,
+                                    &node.window) == MPI_SUCCESS;
+    PMPI_Allreduce(MPI_IN_PLACE, &fine, 1, MPI_INT, MPI_LAND, node.comm);
+    if (!fine)
+        return;
+    PMPI_Win_shared_query(node.window, 0, &size, &unit, &memory);
+    if (here == 0)
+        std::memset(memory, 0, bytes);
+    PMPI_Barrier(node.comm);
+    node.board.map(memory, unsigned(ranks));
+    node.has_board = true;
+}
+
+void find_real()
+{
+    const auto find = [](auto& function, const char* name) {
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(next(name));
+    };
+    find(real.iprobe, "PMPI_Iprobe");
+    find(real.get_status, "PMPI_Request_get_status");
+    find(real.testany, "PMPI_Testany");
+    find(real.testsome, "PMPI_Testsome");
+    find(real.wait, "PMPI_Wait");
+    find(real.win_test, "PMPI_Win_test");
+}
+
+} // namespace
+
+// A shared loop whose iterations call MPI does so from several threads; and one of a program that asked for
+// MPI_THREAD_SERIALIZED could be inside MPI at any time.
+int thread_level(int asked)
+{
+    clock_.start();
+    level_asked = asked;
+    if (is_enabled() && !is_workshares_own() &&
+        (asked == MPI_THREAD_SERIALIZED || (ws_used_features & WS_USES_MPI_IN_LOOPS)))
+        return MPI_THREAD_MULTIPLE;
+    return asked;
+}
+
+void initialized()
+{
+    if (is_workshares_own()) {
+        if (is_enabled())
+            std::fprintf(stderr,
+                         "workshare: warning: the program has Workshare's own MPI library, and another one's wrappers "
+                         "are loaded: they do nothing\n");
+        return;
+    }
+    const bool locks = agree(), steals = is_enabled();
+    if (!steals && !locks)
+        return;
+    find_real();
+    hooks.thread_level_asked = level_asked;
+    hooks.let_threads_in = let_threads_in;
+    hooks.call_name = Outermost::name;
+    hooks.call_site = Outermost::site;
+    if (steals) {
+        prepare_board();
+        clock_.calibrate();
+        Site::set_clock(clock_.ticks_per_us());
+    }
+    if (ws_fork_attach(MPIR_WORKSHARE_VERSION, steals ? MPIR_WORKSHARE_STEAL : 0, &hooks) != 0) {
+        hooks = {};
+        return;
+    }
+    active = steals && (hooks.blocked || hooks.called);
+    if (active)
+        made_comm(MPI_COMM_WORLD);
+}
+
+void finalizing()
+{
+    if (Group* const world = active ? group_of_comm(MPI_COMM_WORLD) : nullptr; world && world->has_board()) {
+        const uint64_t turn = world->arrive();
+        world->ring_members(hooks.ring);
+        wait_until([&] { return world->has_arrived(turn, Group::all); });
+    }
+    if (hooks.finalize)
+        hooks.finalize();
+    active = false;
+    hooks = {};
+    if (node.comm == MPI_COMM_NULL)
+        return;
+    if (node.window != MPI_WIN_NULL)
+        PMPI_Win_free(&node.window);
+    PMPI_Group_free(&node.world);
+    PMPI_Group_free(&node.here);
+    PMPI_Comm_free(&node.comm);
+}
+
+namespace {
+
+#ifdef OPEN_MPI
+constexpr char own_family[] = "Open MPI", other_library[] = "libmpich.so.12", other_name[] = "libmpi.so.12";
+#else
+constexpr char own_family[] = "MPICH", other_library[] = "libmpi.so.40", other_name[] = "libmpi.so.20";
+#endif
+
+// An environment that was meant for programs of another MPI: its handles are of another size, so no call could be
+// passed on. Before main() the program begins again without this library.
+__attribute__((constructor)) void begin_again_without(int, char** argv, char**)
+{
+    void* const init = dlsym(RTLD_NEXT, "PMPI_Init");
+    Dl_info mpi;
+    const char* const preloaded = std::getenv("LD_PRELOAD");
+    if (!init || !preloaded || !dladdr(init, &mpi) ||
+        (!std::strstr(mpi.dli_fname, other_library) && !std::strstr(mpi.dli_fname, other_name)))
+        return;
+    std::string others, all = preloaded;
+    std::replace(all.begin(), all.end(), ':', ' ');
+    std::istringstream libraries(all);
+    bool found = false;
+    for (std::string one; libraries >> one;) {
+        const bool ours = one.substr(one.rfind('/') + 1) == "libws.so.1";
+        found |= ours;
+        if (!ours)
+            others += (others.empty() ? "" : ":") + one;
+    }
+    if (!found)
+        return;
+    const char* const ranks[] = {std::getenv("PMI_RANK"), std::getenv("OMPI_COMM_WORLD_RANK")};
+    if ((!ranks[0] || !std::strcmp(ranks[0], "0")) && (!ranks[1] || !std::strcmp(ranks[1], "0")))
+        std::fprintf(
+            stderr,
+            "workshare: note: the environment has the wrappers of %s loaded first, and the program uses %s; it "
+            "runs without Workshare\n",
+            own_family, mpi.dli_fname);
+    setenv("LD_PRELOAD", others.c_str(), 1);
+    unsetenv("WS_ENABLE");
+    execv("/proc/self/exe", argv);
+}
+
+} // namespace
+
+} // namespace ws::host

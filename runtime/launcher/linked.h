@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// Which MPI a program is linked with, as far as its file and its libraries show it, and what is installed for that MPI.
+#pragma once
+
+#include <string>
+
+namespace ws::launcher {
+
+struct Linked {
+    std::string soname, mpi;     // the MPI library as the program names it, and its file; empty: none is seen
+    bool is_static = false;      // there is no dynamic loader
+    bool has_static_mpi = false; // which may have MPI within
+    bool changes_user = false;   // set-user-ID or the like: the loader loads nothing first
+};
+
+// The file of a program, as execvp() finds it; empty: there is none.
+std::string find_program(const std::string& name);
+// Of a script it is the interpreter that counts. Has the loader of the program list its libraries: 2 ms.
+Linked linked_with(const std::string& program);
+
+// The family of an MPI library, by its soname: "openmpi", "mpich"; empty: another one.
+std::string family_of(const std::string& soname);
+// The family of the launcher that has started this process, by what it has put into the environment; empty: none.
+std::string family_of_launcher();
+// That whose mpicc is the first in PATH; empty: none that is known.
+std::string family_of_mpicc();
+
+// The major version of the gcc that is the first in PATH; empty: there is none.
+std::string gcc_version();
+
+// Of an installation: the libws for a family; empty: there is none.
+std::string libws_of(const std::string& prefix, const std::string& family);
+// The MPI library that the libws was made for, for programs that load theirs later.
+std::string library_of(const std::string& prefix, const std::string& family);
+// All families, for messages.
+std::string known_families(const std::string& prefix);
+// Whether an MPI library is Workshare's own.
+bool is_workshares(const std::string& mpi);
+
+enum class Launcher { none, open_mpi, hydra, slurm };
+Launcher launcher_of(const std::string& program);
+
+} // namespace ws::launcher

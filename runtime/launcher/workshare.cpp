@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: MIT
+//
+// workshare [OPTION]... PROGRAM [ARGUMENT]...: starts a rank, or a launcher of ranks, with Workshare, whichever MPI the
+// program uses. The launcher of that MPI starts this program once a rank; it looks up which MPI the program is linked
+// with, has the libws of that MPI loaded first, sets the variables that its options stand for, and becomes the program.
+//
+// Where it cannot help the program runs as without it, and rank 0 says why in one line.
+#include "launcher/linked.h"
+#include "launcher/table.h"
+#include "base/openmp_waits.h"
+#include "options/spelling.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+using namespace ws::launcher;
+
+namespace {
+
+// The first rank speaks for all.
+bool is_first_rank()
+{
+    for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+        if (const char* const rank = std::getenv(variable))
+            return std::strcmp(rank, "0") == 0;
+    return true;
+}
+
+[[noreturn]] void fail(const std::string& message)
+{
+    if (is_first_rank())
+        std::fprintf(stderr, "workshare: error: %s\n", message.c_str());
+    std::exit(EXIT_FAILURE);
+}
+
+void note(const std::string& message)
+{
+    if (is_first_rank())
+        std::fprintf(stderr, "workshare: note: %s\n", message.c_str());
+}
+
+// Of the installation that this program lies in.
+const std::string& prefix()
+{
+    static const std::string path = [] {
+        char self[PATH_MAX];
+        const char* const file = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+        if (!file || !realpath(file, self))
+            fail(std::string("cannot find the folder of this program: ") + std::strerror(errno));
+        const std::string bin = self;
+        return bin.substr(0, bin.rfind('/', bin.rfind('/') - 1));
+    }();
+    return path;
+}
+
+std::string whole_path(const std::string& path)
+{
+    char folder[PATH_MAX];
+    return path[0] == '/' || !getcwd(folder, sizeof folder) ? path : folder + ("/" + path);
+}
+
+// -workshare-quantum is --quantum here.
+std::string own_name(const Option& o)
+{
+    constexpr char front[] = "-workshare-";
+    const size_t length = sizeof front - 1;
+    return o.name.compare(0, length, front) == 0 ? "--" + o.name.substr(length) : "";
+}
+
+class Command {
+public:
+    explicit Command(std::vector<std::string> words) : table_(read_table(prefix() + "/share/workshare"))
+    {
+        if (table_.options.empty())
+            fail("cannot read which options there are, in " + table_.path + ": " + std::strerror(table_.error) +
+                 "; is the installation complete?");
+        take_options(words);
+        rest_ = std::move(words);
+    }
+    [[noreturn]] void run();
+
+private:
+    void take_options(std::vector<std::string>& words);
+    void take(const std::string& word, std::vector<std::string>& words);
+    void help() const;
+    void print_flags(const std::string& what) const;
+    void forget_outer();
+    void settle();
+    std::optional<std::string> value(const Option& o) const;
+    void calm_openmp();
+    void preload(const std::string& library);
+    bool choose(const std::string& program);
+    bool insert_into(const std::string& launcher);
+    [[noreturn]] void become();
+
+    Table table_;
+    std::vector<std::string> rest_; // the program and its arguments
+    std::string mpi_;               // of --mpi
+    std::map<std::string, std::string> given_;
+    std::vector<std::string> first_; // libraries that are loaded first, the last one first of all
+};
+
+void Command::help() const
+{
+    std::printf(
+        "usage: workshare [OPTION]... PROGRAM [ARGUMENT]...\n"
+        "  mpirun -n 4 workshare ./app   starts ranks that share their cores, with any MPI: nothing is compiled again\n"
+        "  workshare mpirun -n 4 ./app   the same, on one node\n"
+        "  mpicc $(workshare --cflags) app.c $(workshare --libs)\n"
+        "                                compiles `#pragma ws`, with the mpicc of any MPI\n\n"
+        "Options:\n"
+        "    --mpi NAME                       the MPI of the program, if it cannot be seen: %s\n",
+        known_families(prefix()).c_str());
+    for (const Option& o : table_.options)
+        for (size_t i = 0; !own_name(o).empty() && i < o.help.size(); i++)
+            std::printf("    %-32s %s\n", i ? "" : (own_name(o) + o.placeholder).c_str(), o.help[i].c_str());
+    std::printf("    %-32s %s\n    %-32s %s\n", "--help", "this", "--version", "the version of Workshare");
+}
+
+void Command::print_flags(const std::string& what) const
+{
+    const std::string library = prefix() + "/lib/workshare";
+    std::string family = mpi_;
+    if (what == "--cflags") {
+        const std::string plugin = library + "/gcc-" + gcc_version() + "/ws_gcc.so";
+        if (access(plugin.c_str(), R_OK) != 0)
+            fail("--cflags: there is no plugin for this gcc: " + plugin);
+        std::printf("-fplugin=%s -isystem %s/include\n", plugin.c_str(), library.c_str());
+        return;
+    }
+    if (family.empty())
+        family = family_of_mpicc();
+    if (family.empty())
+        fail("--libs: cannot see which MPI mpicc compiles with; name it with --mpi: " + known_families(prefix()));
+    std::printf("-L%s/%s -Wl,-rpath,%s/%s -lws\n", library.c_str(), family.c_str(), library.c_str(), family.c_str());
+}
+
+void Command::take_options(std::vector<std::string>& words)
+{
+    std::string flags;
+    while (!words.empty() && words[0][0] == '-') {
+        const std::string word = words[0];
+        words.erase(words.begin());
+        if (word == "--")
+            break;
+        if (word == "--help" || word == "-h" || word == "-help") {
+            help();
+            std::exit(EXIT_SUCCESS);
+        }
+        if (word == "--version") {
+            std::ifstream file(prefix() + "/share/workshare/version");
+            std::string version;
+            std::getline(file, version);
+            std::printf("workshare %s\n", version.c_str());
+            std::exit(EXIT_SUCCESS);
+        }
+        if (word == "--cflags" || word == "--libs") {
+            flags = word;
+            continue;
+        }
+        if (word == "--mpi" || word.compare(0, 6, "--mpi=") == 0) {
+            if (word == "--mpi" && words.empty())
+                fail("--mpi: the value is missing: " + known_families(prefix()));
+            mpi_ = word == "--mpi" ? words[0] : word.substr(6);
+            if (word == "--mpi")
+                words.erase(words.begin());
+            if (libws_of(prefix(), mpi_).empty())
+                fail("--mpi: '" + mpi_ + "' is none of " + known_families(prefix()));
+            continue;
+        }
+        take(word, words);
+    }
+    if (!flags.empty()) {
+        print_flags(flags);
+        std::exit(EXIT_SUCCESS);
+    }
+    if (words.empty())
+        fail("no program is given; workshare --help lists the options");
+}
+
+void Command::take(const std::string& word, std::vector<std::string>& words)
+{
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    std::optional<std::string> value;
+    if (equals != word.npos)
+        value = word.substr(equals + 1);
+    auto& all = table_.options;
+    auto o = std::find_if(all.begin(), all.end(), [&](const Option& one) { return own_name(one) == name; });
+    if (o == all.end()) {
+        const Option* const meant = nearest(all, "workshare-" + name.substr(name.find_first_not_of('-')));
+        fail("unknown option " + name + (meant && !own_name(*meant).empty() ? ", did you mean " + own_name(*meant) + "?"
+                                                                           : "; workshare --help lists the options"));
+    }
+    // Two that follow each other may have one name: the second, a file, is meant if a value is given.
+    if (o + 1 != all.end() && (o + 1)->name == o->name && value)
+        ++o;
+    if (o->placeholder.empty()) {
+        if (value)
+            fail(name + " takes no value, it was given '" + *value + "'");
+        value = "1";
+    } else if (!value && !o->alone.empty()) {
+        value = o->alone;
+    } else if (!value) {
+        if (words.empty())
+            fail(name + ": the value is missing, " + o->wanted);
+        value = words[0];
+        words.erase(words.begin());
+    }
+    if (!o->placeholder.empty() && !is_valid(*o, *value))
+        fail(name + ": '" + *value + "' is not " + o->wanted);
+    if (o->value && *o->value != *value)
+        fail(name + " is given twice: " + *o->value + " and " + *value);
+    o->value = o->is_file() ? whole_path(*value) : *value;
+}
+
+std::optional<std::string> Command::value(const Option& o) const
+{
+    if (o.value)
+        return o.value;
+    const char* const inherited = std::getenv(o.variable.c_str());
+    return inherited ? std::optional<std::string>(inherited) : std::nullopt;
+}
+
+// What another `workshare` has loaded first, for another MPI perhaps.
+void Command::forget_outer()
+{
+    const char* const preloaded = std::getenv("LD_PRELOAD");
+    if (!preloaded)
+        return;
+    std::string all = preloaded, others;
+    std::replace(all.begin(), all.end(), ':', ' ');
+    std::istringstream libraries(all);
+    for (std::string one; libraries >> one;) {
+        const std::string name = one.substr(one.rfind('/') + 1);
+        if (name != "libws-calls.so" && name != "libws-early.so" && name != "libws.so.1")
+            others += (others.empty() ? "" : ":") + one;
+    }
+    if (others.empty())
+        unsetenv("LD_PRELOAD");
+    else
+        setenv("LD_PRELOAD", others.c_str(), 1);
+}
+
+// As mpiexec does it (calm_openmp() in mpiexec.cpp).
+void Command::calm_openmp()
+{
+    for (const ws::base::OpenMPWait& wait : ws::base::openmp_waits)
+        if (std::getenv(wait.variable))
+            return;
+    for (const ws::base::OpenMPWait& wait : ws::base::openmp_waits)
+        given_[wait.variable] = wait.value;
+    given_["WS_CALMED"] = "1";
+}
+
+void Command::preload(const std::string& library)
+{
+    if (library.find_first_of(" :;") != library.npos)
+        fail("libraries cannot be loaded first from a folder with a blank, a colon or a semicolon in its name: " +
+             library);
+    first_.push_back(library);
+}
+
+// The variables that the options stand for, and what they need besides libws.
+void Command::settle()
+{
+    for (const std::string& line : ws::option::settle_names(spellings(table_.options)))
+        note(line);
+    given_["WS_ENABLE"] = "1";
+    for (const Option& o : table_.options) {
+        const std::optional<std::string> now = value(o);
+        if (!now || o.variable == "WS_ENABLE")
+            continue;
+        if (!o.value && !(o.is_file() && now->empty()) && !o.placeholder.empty() && !is_valid(o, *now))
+            fail(o.variable + "=" + *now + " is not " + o.wanted);
+        if (o.value && !o.needs.empty()) {
+            const auto needed = std::find_if(table_.options.begin(), table_.options.end(),
+                                             [&](const Option& other) { return other.name == o.needs; });
+            const std::string has = needed == table_.options.end() ? "" : value(*needed).value_or("");
+            const auto& words = o.needs_words;
+            if (needed != table_.options.end() && needed->variable != "WS_ENABLE" &&
+                (has.empty() || (!words.empty() && std::find(words.begin(), words.end(), has) == words.end())))
+                fail(own_name(o) + " has no meaning without " + own_name(*needed) +
+                     (words.empty() ? "" : "=" + words[0]));
+        }
+        given_[o.variable] = *now;
+        if (*now == "0" || *now == "off")
+            continue;
+        if (o.calms)
+            calm_openmp();
+        std::istringstream names(o.preloads);
+        for (std::string name; names >> name;)
+            if (name != "libws-calls.so") // libws has what that does
+                preload(prefix() + "/lib/" + name);
+        if (!o.numbered.empty() && now->substr(0, now->find(':')) == o.numbered.substr(0, o.numbered.find(' '))) {
+            given_["WS_OPENMP_OWN"] = "?"; // places for what libws-early.so says
+            given_["WS_OPENMP_WHY"] = "";
+            if (!std::getenv("OMP_NUM_THREADS"))
+                given_["OMP_NUM_THREADS"] = "";
+        }
+    }
+    if (const char* const ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE")) // libws-early.so knows hydra's name
+        given_["MPI_LOCALNRANKS"] = ranks;
+}
+
+// Has libws loaded first for `program`, an ELF file or a script. False: it runs as without us, and it has been said
+// why.
+bool Command::choose(const std::string& program)
+{
+    const Linked linked = linked_with(program);
+    const std::string what = program + " ";
+    if (linked.changes_user) {
+        note(what + "changes the user or group: nothing can be loaded into it; it runs without Workshare");
+        return false;
+    }
+    if (linked.is_static) {
+        note(what + (linked.has_static_mpi ? "has its MPI linked into it" : "is linked statically") +
+             "; it runs without Workshare, which comes with shared libraries");
+        return false;
+    }
+    std::string family = mpi_;
+    if (family.empty() && !linked.mpi.empty() && is_workshares(linked.mpi))
+        return true; // its own MPICH finds libws by itself
+    if (family.empty())
+        family = family_of(linked.soname);
+    if (family.empty() && !linked.soname.empty()) {
+        note(what + "uses " + linked.soname + ", an MPI that Workshare does not know; it runs without Workshare");
+        return false;
+    }
+    // An interpreter loads its MPI later: that of the launcher that has started it.
+    const bool is_guess = linked.soname.empty();
+    if (family.empty())
+        family = family_of_launcher();
+    if (family.empty()) {
+        note(what + "is linked with no MPI, and no MPI has started it; it runs without Workshare (--mpi names one)");
+        return false;
+    }
+    const std::string libws = libws_of(prefix(), family);
+    if (libws.empty()) {
+        note(what + "uses " + family + ", for which Workshare was not built here (there is: " +
+             known_families(prefix()) + "); it runs without Workshare");
+        return false;
+    }
+    if (is_guess)
+        if (const std::string mpi = library_of(prefix(), family); !mpi.empty())
+            preload(mpi);
+    preload(libws);
+    // libws-early.so is to be the first of all.
+    std::stable_partition(first_.begin(), first_.end(), [](const std::string& one) {
+        return one.find("libws-early.so") == one.npos;
+    });
+    return true;
+}
+
+// `workshare mpirun ...`: the launcher hands the variables on. Open MPI's and hydra get them as options, because a
+// library that is loaded first into them, too, would only take time.
+bool Command::insert_into(const std::string& launcher)
+{
+    const Launcher kind = launcher_of(launcher);
+    if (kind == Launcher::none)
+        return false;
+    std::string program;
+    for (size_t i = 1; i < rest_.size() && program.empty(); i++)
+        if (const std::string path = find_program(rest_[i]); !path.empty() && !linked_with(path).soname.empty())
+            program = path;
+    const bool chosen = !program.empty() && choose(program);
+    if (program.empty())
+        note("none of the words after " + rest_[0] + " is a program with a known MPI; it runs without Workshare");
+    if (!chosen) {
+        first_.clear();
+        given_.clear();
+        return true;
+    }
+    std::string libraries;
+    for (auto one = first_.rbegin(); one != first_.rend(); ++one)
+        libraries += (libraries.empty() ? "" : ":") + *one;
+    first_.clear();
+    if (const char* const others = std::getenv("LD_PRELOAD"))
+        libraries += std::string(libraries.empty() ? "" : ":") + others;
+    if (!libraries.empty())
+        given_["LD_PRELOAD"] = libraries;
+    std::vector<std::string> words;
+    std::string list = "--export=ALL";
+    for (const auto& [name, value] : given_) {
+        if (kind == Launcher::open_mpi)
+            words.insert(words.end(), {"-x", name + "=" + value});
+        else if (kind == Launcher::hydra)
+            words.insert(words.end(), {"-genv", name, value});
+        else
+            list += "," + name + "=" + value;
+    }
+    if (kind == Launcher::slurm)
+        words = {list};
+    rest_.insert(rest_.begin() + 1, words.begin(), words.end());
+    given_.clear();
+    return true;
+}
+
+void Command::become()
+{
+    for (const auto& [name, value] : given_)
+        setenv(name.c_str(), value.c_str(), 1);
+    std::string libraries;
+    for (auto one = first_.rbegin(); one != first_.rend(); ++one)
+        libraries += (libraries.empty() ? "" : ":") + *one;
+    if (!libraries.empty()) {
+        const char* const others = std::getenv("LD_PRELOAD");
+        setenv("LD_PRELOAD", (libraries + (others && *others ? std::string(":") + others : "")).c_str(), 1);
+    }
+    std::vector<char*> argv;
+    for (std::string& word : rest_)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+    execvp(argv[0], argv.data());
+    const int error = errno;
+    std::fprintf(stderr, "workshare: error: cannot run %s: %s\n", argv[0], std::strerror(error));
+    std::exit(error == ENOENT ? 127 : 126);
+}
+
+void Command::run()
+{
+    forget_outer();
+    const std::string program = find_program(rest_[0]);
+    if (program.empty())
+        become(); // says what is wrong
+    settle();
+    if (!insert_into(program) && !choose(program)) {
+        given_.clear();
+        first_.clear();
+        for (const Option& o : table_.options)
+            unsetenv(o.variable.c_str());
+    }
+    become();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    Command command({argv + 1, argv + argc});
+    command.run();
+}

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+"""compile.py STAGE FAMILY MPICC SOURCE STAMP PROGRAM: compiles a program with shared loops as a user would, with `workshare --cflags` and `--libs`."""
+import os
+import subprocess
+import sys
+
+stage, family, mpicc, source, stamp, program = sys.argv[1:]
+workshare = os.path.join(stage, 'bin/workshare')
+
+
+def flags(*words):
+    return subprocess.run([workshare, *words], check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout.split()
+
+
+os.makedirs(os.path.dirname(program), exist_ok=True)
+subprocess.run([mpicc, *flags('--cflags'), '-O2', '-g', source, '-o', program, *flags('--mpi', family, '--libs'), '-lm'], check=True)
+open(stamp, 'w').close()

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * host gain | sums | death: what host_test.py runs under another MPI. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static int rank, ranks;
+
+static double spin(double seconds)
+{
+    double began = MPI_Wtime();
+    while (MPI_Wtime() - began < seconds)
+        ;
+    return seconds;
+}
+
+/* Rank 0 alone has a loop; the others wait, by each kind of call in turn. */
+static void gain(void)
+{
+    enum { KINDS = 8, N = 200 };
+    static const char *const names[KINDS] = {"Barrier", "Recv",     "Wait",      "Waitall",
+                                             "Probe",   "Sendrecv", "Allreduce", "Bcast"};
+    for (int kind = 0; kind < KINDS; kind++) {
+        double best = 1e9, mine[2] = {rank, 1}, all[2];
+        for (int turn = 0; turn < 4; turn++) {
+            MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+            MPI_Barrier(MPI_COMM_WORLD);
+            double began = MPI_Wtime();
+            if (rank == 0) {
+#pragma ws for
+                for (int i = 0; i < N; i++)
+                    spin(100e-6);
+                double took = MPI_Wtime() - began;
+                best = took < best ? took : best;
+            }
+            if (kind == 0)
+                MPI_Barrier(MPI_COMM_WORLD);
+            else if (kind == 5) {
+                MPI_Sendrecv(mine, 1, MPI_DOUBLE, (rank + 1) % ranks, 3, all, 1, MPI_DOUBLE, (rank + ranks - 1) % ranks,
+                             3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                if (all[0] != (rank + ranks - 1) % ranks)
+                    printf("wrong: Sendrecv\n");
+            } else if (kind == 6)
+                MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+            else if (kind == 7)
+                MPI_Bcast(mine, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+            else if (rank == 0) {
+                for (int to = 1; to < ranks; to++)
+                    MPI_Send(&turn, 1, MPI_INT, to, kind, MPI_COMM_WORLD);
+            } else {
+                int got = -1;
+                MPI_Status status;
+                if (kind == 1)
+                    MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, kind, MPI_COMM_WORLD, &status);
+                else if (kind == 4) {
+                    MPI_Probe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+                    MPI_Recv(&got, 1, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                } else {
+                    MPI_Irecv(&got, 1, MPI_INT, 0, kind, MPI_COMM_WORLD, &requests[1]);
+                    if (kind == 2)
+                        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+                    else
+                        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+                }
+                if (got != turn || requests[1] != MPI_REQUEST_NULL)
+                    printf("wrong: %s\n", names[kind]);
+            }
+        }
+        if (rank == 0)
+            printf("%s %.3f\n", names[kind], best / (N * 100e-6));
+    }
+}
+
+/* Sums whose last bits depend on the order, at places that wait and at places that do not. */
+static void sums(void)
+{
+    enum { N = 1000 };
+    static double mine[N], all[N];
+    for (int turn = 0; turn < 40; turn++) {
+        for (int i = 0; i < N; i++)
+            mine[i] = 1.0 / (1 + i + rank * 7 + turn) * (i % 3 ? 1e10 : 1e-7);
+        if (turn % 8 == rank)
+            spin(1e-3);
+        MPI_Allreduce(mine, all, turn % 2 ? N : 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Reduce(all, mine, N, MPI_DOUBLE, MPI_SUM, turn % ranks, MPI_COMM_WORLD);
+        MPI_Scan(mine, all, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Bcast(all, N, MPI_DOUBLE, turn % ranks, MPI_COMM_WORLD);
+        MPI_Comm half;
+        MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+        MPI_Allreduce(MPI_IN_PLACE, all, N, MPI_DOUBLE, MPI_PROD, half);
+        MPI_Comm_free(&half);
+        for (int r = 0; r < ranks; r++) {
+            if (r == rank && turn % 10 == 9) {
+                for (int i = 0; i < N; i += 111)
+                    printf("%d %d %a\n", turn, rank, all[i]);
+                fflush(stdout);
+            }
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (!strcmp(argv[1], "gain"))
+        gain();
+    else if (!strcmp(argv[1], "sums"))
+        sums();
+    else {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 1) {
+            spin(0.3);
+            raise(SIGKILL);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Another MPI's jobs under `workshare`: ranks that wait lend their cores, results are those of that MPI alone bit for bit, a rank that is killed ends
+the job, and what cannot be helped runs as without Workshare, with one line."""
+import os
+import shutil
+import subprocess
+import sys
+
+from job import CORES, MPIRUN, PROGRAMS, expect, expect_lines, fail, finish, likely, repeated, run, run_once, skip
+
+FAMILY, STAGE = sys.argv[3:5]
+WORKSHARE = os.path.join(STAGE, 'bin/workshare')
+
+
+@repeated
+def gains():
+    result = run('host', 'gain', title='gain')
+    times = dict(line.split() for line in result.out.splitlines() if len(line.split()) == 2)
+    expect(result, f'each kind of wait was tried: {times}', len(times) == 8 and 'wrong' not in result.out)
+    late = {name: time for name, time in times.items() if float(time) > 0.75}   # 1: nobody helps; 0.5: all that there is
+    likely(result, f'waits in which nobody helped: {late}', not late)
+
+
+def equal_sums():
+    for ranks in 2, 3:
+        alone, shared = (run('host', 'sums', ranks=ranks, workshare=on, title=f'sums, {ranks} ranks') for on in (False, True))
+        expect(shared, 'sums differ from those without', sorted(alone.out.splitlines()) == sorted(shared.out.splitlines()) and alone.out)
+
+
+def dies():
+    result = run('host', 'death', code='error', limit=30)
+    expect(result, 'the job took more than 15 s to end', result.seconds < 15)
+
+
+def said(*words, env=None, code=0):
+    """stderr of `workshare WORDS...`."""
+    done = subprocess.run([WORKSHARE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+                          env={**os.environ, **(env or {})}, timeout=30, check=False)
+    result = run_once('/bin/true', workshare=False, mpirun=MPIRUN, ranks=1, title=f'workshare {" ".join(words)}') if done.returncode != code else None
+    if result:
+        fail(result, f'exit status {done.returncode}: {done.stderr}')
+    return done.stderr.splitlines()
+
+
+def misuse():
+    result = run('host', 'sums', title='misuse')
+    for words, code, wanted in ((['/bin/true'], 0, 'workshare: note: /bin/true is linked with no MPI'),
+                                (['--quantm=3', '/bin/true'], 1, 'workshare: error: unknown option --quantm, did you mean --quantum?'),
+                                (['--quantum', 'x', '/bin/true'], 1, "workshare: error: --quantum: 'x' is not "),
+                                (['--mpi=lam', '/bin/true'], 1, "workshare: error: --mpi: 'lam' is none of "),
+                                (['/no/such'], 127, 'workshare: error: cannot run /no/such: No such file or directory'),
+                                ([], 1, 'workshare: error: no program is given')):
+        lines = said(*words, code=code)
+        expect(result, f'workshare {words} said {lines}', len(lines) == 1 and lines[0].startswith(wanted))
+    copy = os.path.join(PROGRAMS, 'set_user_id')
+    shutil.copy('/bin/true', copy)
+    os.chmod(copy, 0o4755)
+    lines = said(copy)
+    expect(result, f'of a set-user-ID program: {lines}', len(lines) == 1 and 'changes the user or group' in lines[0])
+    os.unlink(copy)
+    # a rank that is not the first says nothing
+    expect(result, 'rank 1 speaks, too', said('/bin/true', env={'PMI_RANK': '1'}) == [])
+
+
+def another_mpi():
+    """The library of another MPI is loaded first."""
+    for family in {'openmpi', 'mpich'} - {FAMILY}:
+        library = os.path.join(STAGE, 'lib/workshare', family, 'libws.so.1')
+        if os.path.exists(library):
+            result = run('host', 'sums', workshare=False, options=('-genv', 'LD_PRELOAD', library), title=f'with the library of {family}')
+            expect_lines(result, result.err, r'^workshare: note: the environment has the wrappers of .* it runs without Workshare$')
+        else:
+            skip(f'{library} is not there')
+
+
+equal_sums()
+another_mpi()
+dies()
+misuse()
+if CORES >= 2:
+    gains()
+finish()
