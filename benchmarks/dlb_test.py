@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 PREFIX, PROGRAMS = map(os.path.abspath, sys.argv[1:3])
-TOOLS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "tools")
+TOOLS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "tools", "dev")
 sys.path.insert(0, TOOLS)
 sys.dont_write_bytecode = True
 import measure  # noqa: E402

@@ -4,7 +4,7 @@
 host.h says what they do, calls.txt how a rank waits in each.
 generate.py map LIBWS_MAP: libws's version script, with the wrappers.
 generate.py names SOURCE: the functions that libmpich forwards to libws, as a linker script that gives libws their names.
-generate.py table TABLE BLOCKING_CALLS: prints the table of docs/any-mpi.md, with the calls of blocking_calls.txt that wait."""
+generate.py table TABLE BLOCKING_CALLS: prints the table of docs/guides/any-mpi.md, with the calls of blocking_calls.txt that wait."""
 import re
 import sys
 
@@ -179,7 +179,7 @@ def wrapper(call, ways, calls):
     name, declared, arguments = call.name, call.declared(), call.arguments()
     void = 'static_cast<void>(place);'
     special = {
-        'MPI_Init': ['int provided;', f'const int level = ws::host::thread_level(MPI_THREAD_SINGLE);',
+        'MPI_Init': ['int provided;', 'const int level = ws::host::thread_level(MPI_THREAD_SINGLE);',
                      f'const int error = level == MPI_THREAD_SINGLE ? real_{name}({arguments}) : real_MPI_Init_thread({arguments}, level, &provided);',
                      'if (error == MPI_SUCCESS) ws::host::initialized();', 'return error;'],
         'MPI_Init_thread': [f'const int error = real_{name}({call.names[0] if call.names else ""}, {call.names[1]}, ws::host::thread_level({call.names[2]}), '

@@ -3,6 +3,7 @@
 // What partitions ask of MPI about the type of an array's elements.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <mpi.h>
 #include <vector>

@@ -38,12 +38,11 @@ with tempfile.TemporaryDirectory() as folder:
         expect(f'hooks, calls {mode}', run(MPIRUN, '-workshare', '-n', '2', APP, *mode, env={**env, 'FAKE_CALLED': '1'}), (0, '', ''))
     expect('MPI_T', run(MPIRUN, '-workshare', '-n', '2', APP, 'mpi_t', env={**env, 'WS_LINGER': '60'}), (0, '', ''))
     expect('libws refuses', run(MPIRUN, '-workshare', '-n', '2', APP, env={**env, 'FAKE_REFUSES': '1'})[0], 1)
-    # Under another launcher only the environment says it, in any of its spellings.
-    hydra = os.path.join(STAGE, 'lib/workshare/mpich/bin/mpiexec')
+    # Under another launcher only the environment says it, in any of its spellings; our mpirun does not see what `env` sets.
     for spelt, is_on in (({'WS_ENABLE': '1'}, True), ({'WORKSHARE_ENABLE': '1'}, True), ({'WORKSHARE': ' on , quantum=300'}, True), ({'WORKSHARE': 'on'}, True),
                          ({'WORKSHARE': 'off'}, False), ({'WORKSHARE': 'once'}, False), ({'WORKSHARE': 'quantum=300,on'}, False),
                          ({'WS_ENABLE': '0', 'WORKSHARE': 'on'}, False), ({'WORKSHARE_ENABLE': '0', 'WORKSHARE': 'on'}, False)):
-        expect(f'another launcher, {spelt}', run(hydra, '-n', '2', APP, env={**env, **spelt}), (0, '' if is_on else 'no stand-in for libws\n', ''))
+        expect(f'another launcher, {spelt}', run(MPIRUN, '-n', '2', '/usr/bin/env', '-u', 'WS_ENABLE', *(f'{name}={value}' for name, value in spelt.items()), APP, env=env), (0, '' if is_on else 'no stand-in for libws\n', ''))
     expect('without -workshare nothing is loaded', run(MPIRUN, '-n', '2', APP, env={**env, 'WS_ENABLE': '0'}),
            (0, 'no stand-in for libws\n', ''))
 finish()
