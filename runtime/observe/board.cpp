@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <mutex>
 #include <new>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,11 +23,14 @@ namespace {
 
 size_t align(size_t n) { return (n + 63) & ~size_t(63); }
 
-// Threads look at a board until the process ends, so nothing unmaps it. Null if there is no mapping.
+// Threads look at a board until the process ends, so nothing unmaps it. Null if there is no mapping. A process makes one
+// board, but in tests, whose ranks are threads.
 void* keep(base::Mapping mapping)
 {
     static auto* const kept = new std::vector<base::Mapping>;
+    static std::mutex keeping;
     void* const p = mapping.get_address();
+    const std::lock_guard<std::mutex> locked(keeping);
     if (p)
         kept->push_back(std::move(mapping));
     return p;
