@@ -7,6 +7,7 @@ generate.py names SOURCE: the functions that libmpich forwards to libws, as a li
 generate.py table TABLE BLOCKING_CALLS: prints the table of docs/guides/any-mpi.md, with the calls of blocking_calls.txt that wait."""
 import re
 import sys
+import textwrap
 
 # Not wrapped: what is called for its speed, what converts handles or addresses, callbacks that are functions, and tools' own interface.
 LEFT_ALONE = re.compile(r'MPI_(Wtime|Wtick|T_|Aint_|\w+_(c2f|f2c|f082c|c2f08|f2f08|f082f|toint|fromint|FN|FN_NULL)$|DUP_FN|NULL_\w+_FN|Pcontrol$|Initialized$'
@@ -241,9 +242,8 @@ def print_table(table, blocking_calls):
                 call = words[0]
                 persistent = call.endswith('_init') and call not in table
                 groups.setdefault('lends in the wait for it' if persistent else how(table.get(call)), []).append(call)
-    print('| a rank that waits in | lends its core |\n|---|---|')
     for what, calls in groups.items():
-        print(f'| {", ".join(f"`{c}`" for c in calls)} | {what} |')
+        print(f'{what[0].upper()}{what[1:]}:\n\n' + textwrap.fill(' '.join(calls), 110, initial_indent='    ', subsequent_indent='    ') + '\n')
 
 
 def main():

@@ -23,8 +23,8 @@ namespace {
 
 size_t align(size_t n) { return (n + 63) & ~size_t(63); }
 
-// Threads look at a board until the process ends, so nothing unmaps it. Null if there is no mapping. A process makes one
-// board, but in tests, whose ranks are threads.
+// Threads look at a board until the process ends, so nothing unmaps it. Null if there is no mapping. A process makes
+// one board, but in tests, whose ranks are threads.
 void* keep(base::Mapping mapping)
 {
     static auto* const kept = new std::vector<base::Mapping>;
