@@ -83,7 +83,14 @@ machine = 'machine'         # that nothing is known of: no finding is its
 os.mkdir(machine)
 with open(f'{machine}/facts.json', 'w') as f:
     json.dump({'topology': 'package:1 core:2 pu:1', 'shm_bytes': 2**34, 'shm_free': 2**34, 'cpus': [0, 1], 'host': 'node1', 'constant_tsc': True, 'nonstop_tsc': True}, f)
-# A prefix's own folder, in quotes where a shell needs them.
+
+
+def quoted(text):
+    """As ws-doctor quotes for a shell, where that is needed: a quote by a backslash."""
+    return shlex.quote(text).replace("'\"'\"'", "'\\''")
+
+
+# A prefix's own folder.
 lib = os.path.dirname(os.path.dirname(os.path.realpath(DOCTOR))) + '/lib'
 
 found = expect('app', APP, ('WS601', 'ok', 'is a program', ''), ('WS602', 'ok', 'found', ''), ('WS603', 'ok', "Workshare's: ", ''), ('WS604', 'ok', 'libws.so.1', ''),
@@ -117,7 +124,7 @@ MAIN = 'int MPI_Init(void); int main(void) { return MPI_Init(); }'
 INIT = 'int MPI_Init(void) { return 0; } int PMPI_Init(void) { return 0; }'
 expect('no MPI, no loops', compiled('plain', 'int main(void) { return 0; }'), NO_LOOPS, ('WS603', 'warning', 'none', 'mpicc'))
 expect('MPI in the program', compiled('static', INIT + MAIN), NO_LOOPS, ('WS603', 'problem', 'linked into', 'mpicc'))
-for soname, what, fix in (('libmpich.so.12', 'another MPICH', f'LD_LIBRARY_PATH={shlex.quote(lib)} mpirun'), ('libmpi.so.40', 'Open MPI', 'mpicc')):
+for soname, what, fix in (('libmpich.so.12', 'another MPICH', f'LD_LIBRARY_PATH={quoted(lib)} mpirun'), ('libmpi.so.40', 'Open MPI', 'mpicc')):
     compiled(soname, INIT, '-shared', '-fPIC', f'-Wl,-soname,{soname}')
     expect(soname, compiled('other', MAIN, soname, '-Wl,--enable-new-dtags,-rpath,.'), NO_LOOPS, ('WS603', 'problem', what, fix))
 compiled('libnone.so', INIT, '-shared', '-fPIC', '-Wl,-soname,libnone.so.1')
@@ -131,7 +138,7 @@ for version in 2, 1:        # linked with the newer one, found the older one
         compiled('aged', MAIN, 'libage.so', '-Wl,-rpath,.')
 expect('a library that has become older', './aged', NO_LOOPS, ('WS602', 'problem', "version `AGE_2' not found", 'mpicc'), ('WS603', 'warning', 'none', ''))
 expect('another MPICH by a path that stays', compiled('fixed', MAIN, 'libmpich.so.12', '-Wl,--disable-new-dtags,-rpath,.'), NO_LOOPS,
-       ('WS603', 'problem', 'another MPICH', 'mpicc -fws' if ' ' in lib else f'LD_PRELOAD={shlex.quote(lib + "/libmpich.so.12")} mpirun'))
+       ('WS603', 'problem', 'another MPICH', "mpicc' -fws" if ' ' in lib else f'LD_PRELOAD={quoted(lib + "/libmpich.so.12")} mpirun'))
 expect('OpenMP that libws does not see', compiled('openmp', 'void f(int *);\nint main(void) {\n#pragma omp parallel\n{ int i; f(&i); }\nreturn 0; } void f(int *i) { *i = 0; }',
                                                  '-fopenmp'), NO_LOOPS, ('WS303', 'warning', 'OMP_NUM_THREADS is not set', 'OMP_NUM_THREADS=1 mpirun'), ('WS603', 'warning', '', ''), ('WS608', 'note', 'not linked with libws', ''))
 

@@ -232,7 +232,7 @@ with tempfile.TemporaryDirectory() as folder:
             f.write(b''.join(b'\0' + n.encode() + b'\0' for n in names))
         return path
 
-    show = ['-c', 'echo "${WS_ENABLE-} ${WS_OPENMP-} ${LD_PRELOAD##*/}"']
+    show = ['-c', 'echo "${WS_ENABLE-} ${WS_OPENMP-} ${LD_PRELOAD##*[/:]}"']
     gomp, omp, none = shell('gomp', 'libgomp.so.1'), shell('omp', 'libomp.so.5'), shell('none')
     asan = shell('asan', 'libgomp.so.1', '__asan_init')
     for program in gomp, omp:

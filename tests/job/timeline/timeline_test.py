@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -303,8 +304,8 @@ for args in [], ['run.json', '-o', 'x.png'], ['run.json', '--range', 'soon'], ['
     expect(f'{args}: usage', 'usage: ws-timeline' in timeline(*args, code=2).stderr)
 expect('a range behind the end', 'is over at 500 us' in timeline('run.json', '--range', '1s:', code=1).stderr)
 expect('an unwritable page', 'No such file' in timeline('run.json', '-o', 'no/where.html', code=1).stderr)
-expect('a full disk', 'No space left' in subprocess.run(f'ln -s /dev/full full.html && {TIMELINE} run.json -o full.html', shell=True, capture_output=True, text=True).stderr)
-done = subprocess.run(f'{TIMELINE} run.json -o said.svg > /dev/full', shell=True, capture_output=True, text=True)
+expect('a full disk', 'No space left' in subprocess.run(f'ln -s /dev/full full.html && {shlex.quote(TIMELINE)} run.json -o full.html', shell=True, capture_output=True, text=True).stderr)
+done = subprocess.run(f'{shlex.quote(TIMELINE)} run.json -o said.svg > /dev/full', shell=True, capture_output=True, text=True)
 expect(f'a full disk for what it says: {done}', done.returncode == 1 and done.stderr == 'ws-timeline: cannot write: No space left on device\n')
 names = svg.joined([[0, 10, 'MPI_Barrier'], [10, 11, 'rank 0'], [11, 20, 'MPI_Barrier'], [20, 25, 'rank 1'], [25, 26, '']], 2)
 expect(f'names on what is wide enough: {names}', names == [[0, 20, 'MPI_Barrier'], [20, 26, 'rank 1']])
