@@ -4,6 +4,7 @@
 leave_test.py MPIRUN PROGRAMS [--soak]      --soak: more namespaces than a word has bits
 """
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,7 @@ if not shutil.which('unshare') or subprocess.run([*NAMESPACE, 'true'], capture_o
     skip('no pid namespaces: they are not permitted here')
 else:
     ranks = 66 if '--soak' in sys.argv else 2
-    result = run('/bin/sh', '-c', f'exec {" ".join(NAMESPACE)} {os.path.join(PROGRAMS, "imbalance")} late 100', ranks=ranks, limit=60,
+    result = run('/bin/sh', '-c', f'exec {" ".join(NAMESPACE)} {shlex.quote(os.path.join(PROGRAMS, "imbalance"))} late 100', ranks=ranks, limit=60,
                  title=f'{ranks} pid namespaces')
     expect(result, 'wrong', result.out == 'right\n')
 finish()

@@ -7,6 +7,7 @@ placement_test.py MPIRUN PROGRAMS [--soak]      --soak: more of all, and times c
 import concurrent.futures
 import os
 import re
+import shlex
 import sys
 import time
 
@@ -25,7 +26,7 @@ def placement(what, count, microseconds, masks=None, program='placement', setup=
     if masks is None and not setup:
         return run(program, what, count, microseconds, **how)
     words = ' '.join(masks or ())
-    script = f'set -- {words}; {"shift $PMI_RANK; " if masks else ""}{setup} exec {"taskset -c $1 " if masks else ""}{program} {what} {count} {microseconds}'
+    script = f'set -- {words}; {"shift $PMI_RANK; " if masks else ""}{setup} exec {"taskset -c $1 " if masks else ""}{shlex.quote(program)} {what} {count} {microseconds}'
     how.setdefault('title', f'{what} on {words or setup}')
     return run('/bin/sh', '-c', script, **{'ranks': len(masks or (1, 2)), **how})
 
@@ -137,7 +138,7 @@ if sets.folders:
             if turn % 10 == 9 and not processes():
                 break
 
-    result = run('/bin/sh', '-c', f'echo $$ > {sets.folders[0]}/cgroup.procs; exec {os.path.join(PROGRAMS, "oracle")} 11 300', meanwhile=change,
+    result = run('/bin/sh', '-c', f'echo $$ > {sets.folders[0]}/cgroup.procs; exec {shlex.quote(os.path.join(PROGRAMS, "oracle"))} 11 300', meanwhile=change,
                  title='a cpuset that changes')
     sets.remove()
 
@@ -183,7 +184,7 @@ run('oracle', 3, 60, options=('-workshare-workers', '1'))
 # Only rank 0 has a worker, and WS_CORES pretends a core for each thread: the worker helps rank 1 until OpenMP wants its core back.
 @repeated(chances=4)
 def comes_back():
-    result = run('/bin/sh', '-c', f'[ $PMI_RANK = 0 ] || export WS_WORKERS=0; exec {os.path.join(PROGRAMS, "placement")} recall 0 0',
+    result = run('/bin/sh', '-c', f'[ $PMI_RANK = 0 ] || export WS_WORKERS=0; exec {shlex.quote(os.path.join(PROGRAMS, "placement"))} recall 0 0',
                  options=('-workshare-workers', '1'), env={'WS_CORES': '4'}, title='recall')
     found = re.search(r'of the worker: (\d+), in the region (\d+)', result.out)
     expect(result, 'a worker was lent in an OpenMP region', found and found[2] == '0')
