@@ -200,7 +200,8 @@ void finalize()
     job.hooks->senders_waiting = nullptr; // before `taken`, which it guards
     job.hooks->taken = nullptr;
     show_ended(job);
-    job.kept_off_s = 1e-9 * double(measure::scheduled().kept_off) - job.kept_off_s;
+    // Another thread may end MPI than began it, and the kernel counts by thread.
+    job.kept_off_s = std::max(0.0, 1e-9 * double(measure::scheduled().kept_off) - job.kept_off_s);
     {
         const base::QuietWrites quiet; // a full disk or a reader that has gone is no reason to end the job
         write_trace(job);
