@@ -6,6 +6,7 @@
 // mpiexec's own environment is checked as well. Then this program becomes hydra's: its process, signals and exit status
 // stay.
 #include "launcher/arguments.h"
+#include "launcher/forget_preloads.h"
 #include "launcher/table.h"
 #include "base/mapping.h"
 #include "base/open_file.h"
@@ -469,28 +470,11 @@ void Launcher::forget_outer_job()
         setenv("OMP_NUM_THREADS", own, 1);
     else if (own && threads && (!*threads || (std::strcmp(own, "-") == 0 && !(why && *why))))
         unsetenv("OMP_NUM_THREADS");
-    if (const char* const preloaded = std::getenv("LD_PRELOAD")) {
-        std::string others;
-        std::string all = preloaded;
-        std::replace(all.begin(), all.end(), ':', ' ');
-        std::istringstream libraries(all);
-        bool by_name = false; // see preload()
-        for (std::string one; libraries >> one;) {
-            const std::string name = one.substr(one.rfind('/') + 1);
-            if (name != "libws-calls.so" && name != "libws-early.so" && name != "libws.so.1")
-                others += (others.empty() ? "" : ":") + one;
-            else
-                by_name |= name == one;
-        }
-        setenv("LD_PRELOAD", others.c_str(), 1);
-        if (others.empty())
-            unsetenv("LD_PRELOAD");
-        const char* const folders = by_name ? std::getenv("LD_LIBRARY_PATH") : nullptr;
-        if (const char* const rest = folders ? std::strchr(folders, ':') : nullptr)
-            setenv("LD_LIBRARY_PATH", rest + 1, 1);
-        else if (folders)
-            unsetenv("LD_LIBRARY_PATH");
-    }
+    const char* const folders = forget_preloads() ? std::getenv("LD_LIBRARY_PATH") : nullptr; // see preload()
+    if (const char* const rest = folders ? std::strchr(folders, ':') : nullptr)
+        setenv("LD_LIBRARY_PATH", rest + 1, 1);
+    else if (folders)
+        unsetenv("LD_LIBRARY_PATH");
     unsetenv("WORKSHARE");
     for (const Option& o : table_.options) {
         unsetenv(o.variable.c_str());

@@ -5,6 +5,7 @@
 // with, has the libws of that MPI loaded first, sets the variables that its options stand for, and becomes the program.
 //
 // Where it cannot help the program runs as without it, and rank 0 says why in one line.
+#include "launcher/forget_preloads.h"
 #include "launcher/linked.h"
 #include "launcher/table.h"
 #include "base/openmp_waits.h"
@@ -93,7 +94,6 @@ private:
     void take(const std::string& word, std::vector<std::string>& words);
     void help() const;
     void print_flags(const std::string& what) const;
-    void forget_outer();
     void settle();
     std::optional<std::string> value(const Option& o) const;
     void calm_openmp();
@@ -229,26 +229,6 @@ std::optional<std::string> Command::value(const Option& o) const
         return o.value;
     const char* const inherited = std::getenv(o.variable.c_str());
     return inherited ? std::optional<std::string>(inherited) : std::nullopt;
-}
-
-// What another `workshare` has loaded first, for another MPI perhaps.
-void Command::forget_outer()
-{
-    const char* const preloaded = std::getenv("LD_PRELOAD");
-    if (!preloaded)
-        return;
-    std::string all = preloaded, others;
-    std::replace(all.begin(), all.end(), ':', ' ');
-    std::istringstream libraries(all);
-    for (std::string one; libraries >> one;) {
-        const std::string name = one.substr(one.rfind('/') + 1);
-        if (name != "libws-calls.so" && name != "libws-early.so" && name != "libws.so.1")
-            others += (others.empty() ? "" : ":") + one;
-    }
-    if (others.empty())
-        unsetenv("LD_PRELOAD");
-    else
-        setenv("LD_PRELOAD", others.c_str(), 1);
 }
 
 // As mpiexec does it (calm_openmp() in mpiexec.cpp).
@@ -428,7 +408,7 @@ void Command::become()
 
 void Command::run()
 {
-    forget_outer();
+    forget_preloads(); // those of an outer `workshare`, for another MPI perhaps
     const std::string program = find_program(rest_[0]);
     if (program.empty())
         become(); // says what is wrong
