@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-# Of directives.md: the sections that a directive's page has, besides its own.
+# Sections of directives.md that every directive's page has, besides its own section.
 ALL = ['Fortran', 'Restrictions']
 DIRECTIVES = {
     'for': ('a loop whose iterations waiting ranks may run', ['#pragma ws for [simd] [clause...]', '!$ws do [simd] [clause...]'],

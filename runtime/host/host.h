@@ -57,8 +57,8 @@ public:
     Outermost& operator=(const Outermost&) = delete;
     explicit operator bool() const { return frame_ != 0; }
 
-    // Of the calling thread; null outside of MPI. Stacks grow down: what is called from the call has a lower frame, so
-    // an error handler that jumps out of MPI leaves nothing that lasts.
+    // Return the name and the place of the calling thread's MPI call, or null outside of MPI. Stacks grow down, so
+    // frames below the call's are those of its callees: an error handler may jump out of MPI and leave no call open.
     static const char* name() { return inside() ? call_.name : nullptr; }
     static const void* site() { return inside() ? call_.site : nullptr; }
 

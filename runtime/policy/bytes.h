@@ -27,7 +27,8 @@ inline int bcast_bytes(void* data, size_t bytes, int root, MPI_Comm comm)
 
 #else
 
-// Calls `what(count, type)` with a type that stands for so many bytes. Errors of making it are those of the call.
+// Calls `what(count, type)` with a type and a count that stand for `bytes` bytes. Returns the error of the call, or of
+// making the type.
 template <class What> int with_type(size_t bytes, What what)
 {
     if (bytes <= size_t(INT_MAX))

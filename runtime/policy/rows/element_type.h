@@ -16,7 +16,7 @@ struct ElementType {
     bool has_holes = false; // bytes of an element that belong to no datum
 };
 
-// Of a duplicate, which is the caller's.
+// Returns a duplicate of `type`, which the caller releases.
 ElementType duplicate(MPI_Datatype type);
 void release(MPI_Datatype& type); // MPI_DATATYPE_NULL from then on, or before
 // The data of so many elements, without holes; returns how many bytes they are.

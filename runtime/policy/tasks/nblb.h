@@ -50,8 +50,8 @@ public:
     // Pools that there are: the number of a new one, from 1; what one that goes has done.
     uint64_t add(Pool& pool);
     void remove(const Pool& pool, const Sums& done);
-    // The pool that runs on the home thread, whose letters that thread looks at also when a task of it is blocked in
-    // MPI, by steps; null: none, or it looks by itself. Of the home thread; from any other it does nothing.
+    // Sets the pool whose letters the home thread looks at while a task is blocked in MPI, in steps. Null: no pool, or
+    // the pool looks by itself. Does nothing if another thread than the home thread calls it.
     void look_while_blocked(Pool* pool);
     // The pool whose letters this rank's idle workers look at; null: none, and no worker is in it any more.
     void look_on_workers(Pool* pool);

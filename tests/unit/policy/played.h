@@ -17,7 +17,7 @@
 
 namespace played {
 
-// Whoever is asked to end the job throws this instead, and whoever waits when a rank has died.
+// Thrown by a rank that would end the job, and by a rank that waits for one that has died.
 struct JobEnds {};
 // Thrown by a rank that dies: nothing of it goes on.
 struct Dies {};
