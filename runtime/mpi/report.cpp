@@ -430,7 +430,7 @@ void write_report(Job& job, Report& report, const Verdict& verdict)
 {
     const Options& o = job.options;
     report.workshare = WS_VERSION;
-    report.verdict = verdict.line;
+    report.verdict = verdict.line();
     report.reason = !verdict.reason.empty() ? verdict.reason : verdict.rest;
     bool on_stderr = o.report;
     if (!o.report_file.empty() && !write_file(o.report_file, report_as(report_format(o.report_file), report))) {
@@ -472,7 +472,7 @@ void report(Job& job)
     // ranks print comes between them.
     if (!job.options.quiet && !job.options.check)
         std::fputs(
-            (verdict.line + "\n" + (job.book_problem.empty() ? "" : "workshare: " + job.book_problem + "\n")).c_str(),
+            (verdict.text() + (job.book_problem.empty() ? "" : "workshare: " + job.book_problem + "\n")).c_str(),
             stderr);
     if (!job.options.stats_file.empty() &&
         !write_file(job.options.stats_file, observe::to_json(all, verdict, facts, WS_VERSION)))

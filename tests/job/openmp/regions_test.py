@@ -55,7 +55,7 @@ def by_default():
     result = job('all', options=('-workshare',), title='all kinds, by default')
     expect_own(result)
     expect_told(result, 1)
-    expect(result, 'no hint', 'hint: parallel regions computed for' in result.err and '-workshare-openmp=share could make this up to' in result.err)
+    expect(result, 'no hint', 'workshare: parallel regions computed for ' in result.err and 'workshare: -workshare-openmp=share could make this up to ' in result.err)
 
 
 def tasks_by_default():

@@ -165,7 +165,7 @@ def trouble():
     def scheduler_waits():
         result = job('tasks_cases', 'scheduler_waits', ranks=4, nodes=4)
         expect_lines(result, result.out, '^right$')
-        likely_lines(result, result.err, r'looks at letters in blocked tasks: [1-9]\d+, on idle workers: \d+, in computing ones: \d+')
+        likely_lines(result, result.err, r'polls for messages by waiting ranks: [1-9]\d+, by idle workers: \d+, within tasks: \d+')
     scheduler_waits()
 
     killed = []

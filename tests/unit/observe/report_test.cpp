@@ -180,7 +180,7 @@ TEST_CASE("500 workers on 2 CPUs: the gain is that of 2, in verdict, report and 
     f.lag = figures().lag_s;
     const Verdict v = judge(t, f);
     CHECK(v.speedup == Approx(2));
-    CHECK(v.line.find("about 2.00 times as fast") != std::string::npos);
+    CHECK(v.line().find("about 2.00 times as fast") != std::string::npos);
     CHECK(nlohmann::json::parse(to_json(t, v, f, "1"))["speedup"] == 2);
 
     b.node_cpus = 0; // not known
