@@ -631,6 +631,7 @@ void Launcher::settle()
     for (const std::string& line : is_on ? notes_ : std::vector<std::string>())
         std::fprintf(stderr, "mpiexec: note: %s\n", line.c_str());
 
+    std::string origins; // for WS_DISPLAY_ENV
     for (const Option& o : all) {
         if (o.value && !is_on && !(o.enables && *o.value == "off"))
             fail(o.name + " has no meaning without -workshare");
@@ -638,11 +639,15 @@ void Launcher::settle()
             continue;
         check_variable(o);
         check_together(o);
-        if (o.value)
+        if (o.value) {
             given_[o.variable] = *o.value;
+            origins += o.variable + ",";
+        }
         const auto now = value(o);
         if (!o.linked.empty() && (!now || *now == o.linked)) {
             set_if_linked(o);
+            if (!now && given_.count(o.variable))
+                origins += o.variable + ":,";
             continue;
         }
         if (!now || *now == "0" || *now == "off")
@@ -655,6 +660,9 @@ void Launcher::settle()
         if (!o.numbered.empty() && now->substr(0, now->find(':')) == with_number)
             make_room();
     }
+    for (const Option& o : all)
+        if (o.variable == "WS_DISPLAY_ENV" && is_on && value(o) == std::optional<std::string>("1"))
+            given_["WS_GIVEN"] = origins;
 }
 
 // Without those settings of variables that an option has set: it goes before them.

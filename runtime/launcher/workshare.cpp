@@ -273,6 +273,8 @@ void Command::settle()
                      (words.empty() ? "" : "=" + words[0]));
         }
         given_[o.variable] = *now;
+        if (o.value)
+            given_["WS_GIVEN"] += o.variable + ",";
         if (*now == "0" || *now == "off")
             continue;
         if (o.calms)

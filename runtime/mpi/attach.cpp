@@ -22,6 +22,7 @@
 #include "observe/calls.h"
 #include "observe/recorder.h"
 #include "openmp/shared/team.h"
+#include "options/display.h"
 #include "policy/runner.h"
 #include "base/environment.h"
 #include "base/quiet_writes.h"
@@ -263,9 +264,11 @@ void agree_on_options(Job& job)
     const bool fine =
         read_options(job.options, error, unknown) && (job.rank != 0 || can_write_files(job.options, error));
     // Whose message it is: options may differ, by MPI_T or mpirun's -env. But not this one: its policy shares memory.
-    int agreed[] = {fine ? job.size : job.rank, int(job.options.openmp), -int(job.options.openmp)};
-    PMPI_Allreduce(MPI_IN_PLACE, agreed, 3, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    int agreed[] = {fine ? job.size : job.rank, int(job.options.openmp), -int(job.options.openmp),
+                    -int(job.options.verbose)};
+    PMPI_Allreduce(MPI_IN_PLACE, agreed, 4, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     int first = agreed[0];
+    job.options.verbose = agreed[3] < 0; // all ranks take part
     if (first == job.size && agreed[1] != -agreed[2]) {
         error = "WS_OPENMP differs between the ranks";
         first = 0;
@@ -282,6 +285,8 @@ void agree_on_options(Job& job)
     if (job.rank == 0 && !unknown.empty())
         std::fprintf(stderr, "workshare: unknown in the environment, without effect: %s\n",
                      with_meant_options(unknown).c_str());
+    if (job.rank == 0 && job.options.display_env)
+        std::fputs(option::settings_text(WS_VERSION).c_str(), stderr);
 }
 
 // What libmpich calls from here on.
@@ -376,6 +381,8 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
     set_hooks(job, *hooks);
     if (runner->job().wants_periods)
         watch_turns(job);
+    if (job.options.verbose)
+        print_ranks(job);
     return 0;
 }
 

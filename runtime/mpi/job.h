@@ -71,6 +71,9 @@ void become_no_rank();
 // What is needed to tell at the end what other programs used of the node's CPUs: called when the rank has attached.
 void note_cpus(Job& job);
 
+// -workshare-verbose: a line per rank, printed by rank 0. Collective over MPI_COMM_WORLD, when the ranks have attached.
+void print_ranks(Job& job);
+
 // MPICH's hook where MPI_Test and its like do not help: the verdict tells that they could.
 void count_poll();
 

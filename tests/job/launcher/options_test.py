@@ -82,6 +82,9 @@ reached('WS_ENABLE=0 does not', ['0'], '-n', '1', *SHOW, env={'WS_ENABLE': '0'})
 reached('the option does, whatever it says', ['1'], '-workshare', '-n', '1', *SHOW, env={'WS_ENABLE': '0'})
 reached('-genv WS_ENABLE', ['random'], '-genv', 'WS_ENABLE', '1', '-workshare-victim', 'random', '-n', '1', *POLICY)
 reached('switched off, nothing is looked at', ['mist'], '-n', '1', *POLICY, env={'WS_VICTIM': 'mist'})
+GIVEN = ['/bin/sh', '-c', 'echo "${WS_GIVEN-}"', 'show']
+reached('what options have set', ['WS_ENABLE,WS_QUANTUM,WS_VICTIM,'], '-workshare', '-workshare-victim', 'most', '-workshare-quantum=7', '-n', '1', *GIVEN, env={'WS_DISPLAY_ENV': '1'})
+reached('which nobody asks for', [''], '-workshare', '-workshare-victim', 'most', '-n', '1', *GIVEN)
 # In a process of a job these variables are that job's.
 for show in SHOW, POLICY, FILES, REST:
     reached('another job inside of one', [''], '-n', '1', *show, env={**user, 'WS_ENABLE': '1', 'MPI_LOCALNRANKS': '1'})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Bad input at run time: one message that names it, and the job ends with an error."""
 import os
+import re
 import shlex
 import tempfile
 
@@ -44,6 +45,22 @@ expect(result, 'does not say what was meant', 'WORKSHARE=quantm (did you mean WO
        'WORKSHARE_LIGNER (did you mean WORKSHARE_LINGER?)' in result.err)
 result = run('/bin/sh', '-c', f'export WORKSHARE=on WORKSHARE_QUANTUM=x; exec {IMBALANCE} nothing 1', workshare=False, code='error', title='a wrong value')
 expect(result, 'no message', 'WS_QUANTUM=x is not a number' in result.err)
+
+# What every setting is, and where it comes from; and where each rank runs, and what it lends.
+result = run('imbalance', 'nothing', 1, options=('-workshare-quantum', '250'), env={'WS_DISPLAY_ENV': '1', 'WORKSHARE': 'on,spin=3', 'WORKSHARE_LINGER': '7', 'WS_VICTIM': 'most'})
+settings = dict(re.findall(r"^   (\w+) = '(.*)$", result.err, re.MULTILINE))
+for name, wanted in {'WS_ENABLE': "1' (option -workshare)", 'WS_QUANTUM': "250' (option -workshare-quantum)", 'WS_SPIN': "3' (WORKSHARE=spin)",
+                     'WS_LINGER': "7' (variable WORKSHARE_LINGER)", 'WS_VICTIM': "most' (variable WS_VICTIM)", 'WS_CHUNK_TIME': "30' (default)"}.items():
+    expect(result, f'{name} is shown as {settings.get(name)}', settings.get(name) == wanted)
+expect(result, 'settings are shown more than once', result.err.count('WORKSHARE DISPLAY ENVIRONMENT BEGIN\n') == 1 == result.err.count('DISPLAY ENVIRONMENT END\n'))
+expect(result, 'settings are shown unasked', 'DISPLAY ENVIRONMENT' not in run('imbalance', 'nothing', 1).err)
+HOST = re.escape(os.uname().nodename[:63])
+for options, ranks, lends in (((), 3, 'lends its core to 2 ranks while it waits in MPI'), (('-workshare-victim', 'none'), 2, r'lends nothing \(-workshare-victim none\)'),
+                              ((), 1, 'lends nothing: it is alone on its node')):
+    result = run('imbalance', 'nothing', 1, ranks=ranks, options=(*options, '-workshare-verbose'))
+    told = [line for line in result.messages() if 'OpenMP mode' in line]
+    expect(result, f'not a line per rank: {told}', len(told) == ranks and all(
+        re.fullmatch(rf'workshare: rank {r} on {HOST}, CPUs [\d,-]+, OpenMP mode (off|hint): {lends}', line) for r, line in enumerate(told)))
 
 # Some ranks would wait for the others for ever.
 for ranks, some, enabled, others in (2, '[ $PMI_RANK = 0 ]', '(0)', '(1)'), (6, '[ $PMI_RANK -gt 0 ] && [ $PMI_RANK -lt 4 ]', '(1-3)', '(0,4-5)'):
