@@ -89,11 +89,12 @@ void check_split(const ws_site* site)
         return;
     static volatile Hardware::Flag said; // a team's threads all come here
     if (Hardware::fetch_add_full(said, 1) == 0) {
-        std::fprintf(stderr,
-                     "workshare: %s: the step after the last iteration passes the last value of the loop variable's "
-                     "type, which a loop "
-                     "with 'lastprivate' or 'simd' cannot do\n",
-                     site->where);
+        std::fprintf(
+            stderr,
+            "workshare: error: %s: the step after the last iteration passes the last value of the loop variable's "
+            "type, which a loop "
+            "with 'lastprivate' or 'simd' cannot do\n",
+            site->where);
         std::exit(1);
     }
     for (;;)
@@ -154,9 +155,10 @@ void ws::abi::free_merge_lock() { merge_lock.unlock(); }
 
 WS_EXPORT void ws_too_many_iterations(const char* where)
 {
-    std::fprintf(stderr,
-                 "workshare: %s: the loop has more iterations than the type of its variable has positive values\n",
-                 where);
+    std::fprintf(
+        stderr,
+        "workshare: error: %s: the loop has more iterations than the type of its variable has positive values\n",
+        where);
     std::exit(1);
 }
 

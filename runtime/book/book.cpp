@@ -187,8 +187,8 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
                     earliest.stamp = stamp;
                 }
             } else
-                problem = "process " + std::to_string(pid) + " has a file named " + file_name +
-                          " that is no node book of this version: ignored";
+                problem = "ignoring the file " + std::string(file_name) + " of process " + std::to_string(pid) +
+                          ", which is no node book of this version";
             if (fd >= 0)
                 close(fd);
         }

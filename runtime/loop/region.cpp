@@ -131,7 +131,7 @@ void stop_sharing_in_child()
 namespace {
 [[noreturn]] __attribute__((cold, noinline)) void bad_chunk(const ws_site* site, const char* clause, long chunk)
 {
-    std::fprintf(stderr, "workshare: %s: chunk size %ld in '%s' is not positive\n", site->where, chunk, clause);
+    std::fprintf(stderr, "workshare: error: %s: chunk size %ld in '%s' is not positive\n", site->where, chunk, clause);
     std::exit(1);
 }
 
@@ -140,9 +140,10 @@ namespace {
 void refuse_site(const ws_site* site, long chunk, long steal_chunk)
 {
     if ((site->kinds >> 24 & 255) != WS_ABI) {
-        std::fprintf(stderr,
-                     "workshare: %s was compiled for version %d of libws, this is version %d: compile it again\n",
-                     site->where, int(site->kinds >> 24 & 255), WS_ABI);
+        std::fprintf(
+            stderr,
+            "workshare: error: %s was compiled for version %d of libws, and this is version %d; compile it again\n",
+            site->where, int(site->kinds >> 24 & 255), WS_ABI);
         std::exit(1);
     }
     if (is_bad_chunk(site, chunk, WS_SITE_CHUNK))

@@ -26,7 +26,7 @@ static __attribute__((cold, noinline)) void *next_of(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) {
-        fprintf(stderr, "workshare: %s is called, and no library has it\n", name);
+        fprintf(stderr, "workshare: error: %s is called, but no library has it\n", name);
         abort();
     }
     return found;

@@ -53,7 +53,7 @@ Crew hire(Job& job, int ranks, int me, unsigned mask_size)
         told = told || (int(r) < me && all[r * words]);
     }
     if (refused && !told)
-        std::fprintf(stderr, "workshare: no workers in rank %d%s: %s\n", job.rank,
+        std::fprintf(stderr, "workshare: warning: no workers in rank %d%s: %s\n", job.rank,
                      ranks > 1 ? " (and perhaps others)" : "", refused);
     if (wanted)
         crew.cpus = window::spare_cpus(mask, sched_getcpu());

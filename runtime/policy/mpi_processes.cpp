@@ -119,7 +119,7 @@ private:
         char words[MPI_MAX_ERROR_STRING] = "";
         int length = 0;
         PMPI_Error_string(error, words, &length);
-        std::fprintf(stderr, "workshare: %s failed: %s; ending the job\n", what_, words);
+        std::fprintf(stderr, "workshare: error: %s failed: %s; ending the job\n", what_, words);
         mpi::end_job();
     }
 

@@ -135,9 +135,10 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     while (how != std::end(calls) && how->count < size_t(count))
         how++;
     if (how == std::end(calls)) {
-        std::fprintf(stderr,
-                     "workshare: a parallel region shares %d variables, more than %zu: run without -workshare-openmp\n",
-                     count, most_shared);
+        std::fprintf(
+            stderr,
+            "workshare: error: a parallel region shares %d variables, more than %zu; run without -workshare-openmp\n",
+            count, most_shared);
         std::abort();
     }
     void* shared[most_shared];

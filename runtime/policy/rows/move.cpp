@@ -260,7 +260,7 @@ void Move::finish()
     processes_.combine(Processes::By::sum, sums, 2);
     if (sums[0] != sums[1]) {
         if (me_ == 0)
-            std::fprintf(stderr, "workshare: XMPI: rows were changed by their move; ending the job\n");
+            std::fprintf(stderr, "workshare: error: XMPI: a move has changed rows; ending the job\n");
         mpi::end_job();
     }
 }

@@ -91,7 +91,8 @@ void Nblb::end(policy::Job&)
     }
     all_ = summed(sums_);
     if (all_.unfreed) // on rank 0
-        std::fprintf(stderr, "workshare: pools of tasks were not freed (ws_pool_free): %llu, of all ranks\n",
+        std::fprintf(stderr,
+                     "workshare: warning: pools of tasks that were not freed, of all ranks: %llu; call ws_pool_free\n",
                      static_cast<unsigned long long>(all_.unfreed));
 }
 

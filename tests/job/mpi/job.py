@@ -50,7 +50,7 @@ class Result:
         summary, others, last = [], [], False
         for line in self.err.splitlines():
             ours = line.startswith('workshare: ')
-            last = ours and (bool(SUMMARY.match(line)) or last and not line.startswith(('workshare: error: ', 'workshare: cannot ')))
+            last = ours and (bool(SUMMARY.match(line)) or last and not line.startswith(('workshare: error: ', 'workshare: warning: ')))
             if ours:
                 (summary if last else others).append(line)
         return summary, others

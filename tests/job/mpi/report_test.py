@@ -183,10 +183,10 @@ missing = os.path.join(folder.name, 'no/such/folder.json')
 result = job('one', 2, report=missing, code='error')
 expect(result, 'the program ran', result.out == '')
 said = result.err.splitlines()
-expect(result, f'messages {said}', said == [f'workshare: cannot write the report to {missing}: No such file or directory'])
+expect(result, f'messages {said}', said == [f'workshare: error: cannot write the report to {missing}: No such file or directory'])
 result = job('one', 2, report='/dev/full')
-said = [line for line in result.err.splitlines() if line.startswith('workshare: cannot write')]
-expect(result, f'messages {said}', said == ['workshare: cannot write the report to /dev/full: No space left on device; here it is as text'])
+said = [line for line in result.err.splitlines() if line.startswith('workshare: error: cannot write')]
+expect(result, f'messages {said}', said == ['workshare: error: cannot write the report to /dev/full: No space left on device; it follows as text'])
 expect(result, 'the report is lost', '\nRANKS ' in result.err and result.summary())
 
 # A pipe: its reader gets the report; without one the job ends all the same.

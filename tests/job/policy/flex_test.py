@@ -208,7 +208,7 @@ expect(result, 'not said once', result.err.count('has no memory for more') == 1 
 
 # ---- the checksums find a row that its move has changed: the last process gets fewer rows than it had, and one is not what it was
 result = job('flex_rows', 'corrupt', 1000, 30, ranks=3, speeds='3e4,2e4,1e4', code='error', limit=30)
-expect(result, 'it is not said', 'rows were changed by their move; ending the job' in result.err)
+expect(result, 'it is not said', 'XMPI: a move has changed rows; ending the job' in result.err)
 
 # ---- wrong calls
 for ranks in 1, 3:

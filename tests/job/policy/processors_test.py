@@ -301,7 +301,7 @@ result = job('balance', 'sleep', 5, 2, 1000, 1000, ranks=4, env={'WS_CORES': '3'
 expect(result, 'no word of fewer cores than ranks', 'fewer cores than ranks' in result.err)
 expect(result, 'then regions are as without', all((r['told'], r['least'], r['most']) == (2, 2, 2) for r in told(result)[0].values()))
 for options, wanted in ((('-workshare-openmp', 'lent'), "'lent' is not one of off, share, lend, balance, auto"),
-                        (('-workshare-openmp-deal', 'paper'), 'has no meaning without -workshare-openmp'),
+                        (('-workshare-openmp-deal', 'paper'), 'requires -workshare-openmp'),
                         (('-workshare-openmp', 'auto', '-workshare-openmp-deal', 'whol'), "'whol' is not whole or paper")):
     result = run('processors', 'sleep', '1', '1', '1', options=options, code=1)
     expect(result, f'{wanted!r} is not said', wanted in result.err)
