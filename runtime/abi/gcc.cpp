@@ -146,7 +146,7 @@ __attribute__((cold, noinline)) bool start_unless_split_ull(bool up, unsigned lo
                : ws_loop_ull_start(up, start, end, incr, lo, hi);
 }
 
-// Merges of one process exclude each other; guests come to them when they leave, seldom and shortly.
+// Merges of one process exclude each other; guests merge when they leave, which is rare and short.
 SpinLock merge_lock;
 
 } // namespace
