@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Whoever waits for another process checks now and then whether it still lives. A dead rank ends the job with an error
-// that names it: a chunk it had claimed may be lost, and nobody could tell.
+// A process that waits for another one checks now and then whether that one still lives. A dead rank ends the job with
+// an error that names it: a chunk it had claimed may be lost, and nobody could tell.
 #include "lend/rank.h"
 
 #include <cstdio>
