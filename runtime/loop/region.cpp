@@ -256,7 +256,7 @@ void ring_sleepers(Participant& p, uint64_t now)
 
 namespace {
 
-// Whether somebody has begun to wait while an execution of so many ticks ran that was not published.
+// Returns whether a rank has begun to wait while an unpublished execution of `took` ticks ran.
 bool was_wanted(const Participant& p, double took)
 {
     const Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry); // relaxed: a hint
@@ -390,8 +390,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     r.cost_before = 0;
     r.alone_first = 0;
     const bool for_test = WS_UNLIKELY(p.host->share_all) && p.host->checks->open(r, own);
-    // Where guests did little the last time, whoever comes will most likely come at the end: until then few chunks will
-    // do.
+    // If guests did little the last time, a guest will most likely come at the end. Until then few chunks suffice.
     const bool few_chunks = own.kind == WS_AUTO && cost > 0 && helped_last(l) < much_help;
     r.most_alone = few_chunks ? uint64_t(few_chunks_longer * double(p.host->chunk_ticks) / cost) : 0;
     begin_alone(p, own, target, cost);
@@ -414,8 +413,8 @@ bool disturbed(const Region& r, uint64_t now)
     return host().meter->disturbed_since(std::min(r.opened_at, now - late));
 }
 
-// Guests have computed for so many ticks, they and the owner together for so many, in a region that lasted `wall`: how
-// much later would the rank be without guests?
+// Adds how much later the rank would be without guests. Guests have computed for `helped` ticks, they and the owner
+// together for `computed`, in a region that lasted `wall`.
 void add_lag(const Region& r, uint64_t helped, uint64_t computed, uint64_t wall, Crowding crowding, bool disturbed,
              uint64_t now)
 {
@@ -479,7 +478,7 @@ uint64_t close_published(Participant& p)
     return now;
 }
 
-// The owner has seen the begin of the range only, guests its end.
+// Compares the cost of both ends: the owner has seen only the start of the range, guests its end.
 void compare_ends(const Participant& p, const Region& r)
 {
     const double own = p.pace.ticks_per_unit(), stolen = double(r.stolen) / double(r.unit); // ordered by joiners()
