@@ -53,7 +53,8 @@ struct alignas(64) Page {
 // A core that a process offers to other jobs, for the time in which no rank of its own can use it. It stays when its
 // owner has ended, until another process takes that one's page.
 struct alignas(64) SharedCore {
-    volatile Flag owner;   // its page + 1; 0: free. Writers: the process that offers, by compare-and-swap; the one that takes the page, 0
+    // its page + 1; 0: free. Writers: the process that offers, by compare-and-swap; the one that takes the page, 0
+    volatile Flag owner;
     volatile Flag there;   // the rest of the row is written
     ProcessId process;     // the owner
     uint64_t job;
