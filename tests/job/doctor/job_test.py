@@ -5,6 +5,7 @@ that each fix, typed as it is printed, mends what it is for."""
 import concurrent.futures
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -29,6 +30,11 @@ def ask(command, **environment):
     if done.returncode != worst or done.stderr:
         fail(f'{command}: exit status {done.returncode}', done.stdout + done.stderr)
     return {f['number']: f for f in answer['findings']}, answer
+
+
+def quoted(word):
+    """As the doctor prints a path."""
+    return shlex.quote(word).replace("'\"'\"'", "'\\''")
 
 
 def expect(what, found, number, level, measured=''):
@@ -60,13 +66,13 @@ if answer and (answer['ranks'], answer['planned'], len(answer['loops'])) != (2, 
 found, _ = on_one_core.result()
 if len(os.sched_getaffinity(0)) > 1:
     expect('on one core', found, 'WS102', 'problem', 'ranks 0, 1 on core')
-    mended, _ = ask(found['WS102']['fix'].replace(APP, f'{DOCTOR} --json {APP}'))
+    mended, _ = ask(found['WS102']['fix'].replace(quoted(APP), f'{quoted(DOCTOR)} --json {quoted(APP)}'))
     expect('mended', mended, 'WS102', 'ok')
 found, _ = misled.result()
 expect('cliques', found, 'WS803', 'problem', '1 of 2')
 expect('misspelt', found, 'WS702', 'warning', 'WS_SPINN')
 fixes = '; '.join(found[n]['fix'] for n in ('WS803', 'WS702') if n in found)
-found, _ = ask(f'{fixes}; {" ".join(JOB)}', MPIR_CVAR_NUM_CLIQUES='2', WS_SPINN='1')
+found, _ = ask(f'{fixes}; {shlex.join(JOB)}', MPIR_CVAR_NUM_CLIQUES='2', WS_SPINN='1')
 expect('no cliques', found, 'WS803', 'ok')
 expect('spelt', found, 'WS702', 'ok')
 found, _ = without.result()

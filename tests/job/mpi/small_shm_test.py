@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 
-from job import expect, expect_lines, finish, run, skip
+from job import MPIRUN, PROGRAMS, expect, expect_lines, finish, run, skip
 
 PREFIX = ('unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=64m tmpfs /dev/shm && "$@"; status=$?; ls /dev/shm; exit $status', 'sh')
 
@@ -53,4 +53,10 @@ def kill_early(processes):
 
 for _ in range(10):
     run('summed', ranks=8, workshare=False, code=None, meanwhile=kill_early, title='a rank is killed in MPI_Init')
+
+# The same between UCX's calls that make a System V segment and take its number back. A segment with a key is the program's own.
+result = run('segment', '0', 'kill', ranks=1, workshare=False, code=None, title='a rank is killed after shmget()')
+key = str(0x57530000 + os.getpid() % 0x10000)
+subprocess.run([MPIRUN, '-n', '1', os.path.join(PROGRAMS, 'segment'), key, 'kill'], capture_output=True, timeout=60)
+expect(result, 'a segment with a key is gone', subprocess.run(['ipcrm', '-M', key]).returncode == 0)
 finish()

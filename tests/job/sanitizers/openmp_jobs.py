@@ -6,10 +6,10 @@ import re
 import sys
 import threading
 
-from job import finish, likely, repeated, run, side_by_side, skip
+from job import finish, likely, loadable, repeated, run, side_by_side, skip
 from sanitized import environment
 
-library, order = map(os.path.abspath, sys.argv[3:5])
+library, order = os.path.abspath(sys.argv[3]), loadable(sys.argv[4])
 ARCHER = sys.argv[5:]
 
 beside, ENV = environment(library)

@@ -235,8 +235,10 @@ void HYD_pmcd_pmip_settle(void)
     }
     for (p = next_process(NULL); p; p = next_process(p))
         is_bad |= EXIT_STATUS(p) != 0;
-    if (is_bad)
+    if (is_bad) {
         remove_files();
+        remove_segments();
+    }
 }
 
 void HYD_pmcd_pmip_not_started(struct pmip_pg *pg)
