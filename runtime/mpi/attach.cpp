@@ -263,7 +263,8 @@ void agree_on_options(Job& job)
     std::vector<std::string> unknown;
     const bool fine =
         read_options(job.options, error, unknown) && (job.rank != 0 || can_write_files(job.options, error));
-    // Whose message it is: options may differ, by MPI_T or mpirun's -env. But not this one: its policy shares memory.
+    // Chooses the rank that prints the message. Options may differ between ranks, by MPI_T or mpirun's -env, but the
+    // OpenMP mode may not, because its policy shares memory.
     int agreed[] = {fine ? job.size : job.rank, int(job.options.openmp), -int(job.options.openmp),
                     -int(job.options.verbose)};
     PMPI_Allreduce(MPI_IN_PLACE, agreed, 4, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -144,9 +144,9 @@ Totals own_totals(Job& job, const RankFigures& figures)
     return t;
 }
 
-// Messages are no longer than this. UCX from 1.18 on reads what is longer than some kB from its sender's memory by the
-// process's number, and ends the job if the sender's main thread has left (pthread_exit), which programs that send
-// little have never noticed.
+// The longest message. UCX from 1.18 on reads messages of more than some kB from the sender's memory by the process's
+// number. It ends the job if the sender's main thread has left (pthread_exit), which programs that send little have
+// never noticed.
 constexpr size_t piece = 2048;
 
 // The rows of all ranks, added up by their names. First which of them count most: only these fit, as a table of fixed
