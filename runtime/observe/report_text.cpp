@@ -60,7 +60,7 @@ size_t width(const std::string& s) // of UTF-8: code points
         std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-// Columns are as wide as they need to be; '<' at the begin of a column's name means that the column is set flush left.
+// Columns are as wide as they need to be; '<' at the start of a column's name means that the column is set flush left.
 class Table {
 public:
     explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
