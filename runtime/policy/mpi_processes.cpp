@@ -123,7 +123,7 @@ private:
         mpi::end_job();
     }
 
-    // A message has so many bytes at most: a count of MPI's is an int.
+    // The most bytes of a message, because a count of MPI's is an int.
     static constexpr int64_t most_message = int64_t(1) << 28;
 
     const MPI_Comm comm_;

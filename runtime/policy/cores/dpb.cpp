@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The policy: who measures, and what a region gets. Who decides: balance.h. Arithmetic: deal.h, assign.h, turns.h,
+// The policy: when ranks measure, and what a region gets. Decisions: balance.h. Arithmetic: deal.h, assign.h, turns.h,
 // regions.h. The node's memory: table.h. The threads: team.h.
 #include "policy/cores/dpb.h"
 
@@ -277,7 +277,7 @@ void Dpb::offer()
 
 // ---- a region of the home thread
 
-// Between two regions: what a new deal says. Measuring begins anew when this rank has it.
+// Between two regions: applies a new deal. Measuring begins again when this rank has it.
 void Dpb::look_at_deal()
 {
     const Flag generation = Hardware::load_acquire(table_.head().generation); // acquire: the targets, and the promises
@@ -372,7 +372,7 @@ void Dpb::begin_region(const void* site, const void* region, uint64_t now)
     extra_ = foreign_extra_ = 0;
 }
 
-// Of the lent cores that are `there`, if `most` and no more of them pay.
+// Borrows some of the `there` lent cores, if at most `most` of them pay.
 unsigned Dpb::borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now)
 {
     const unsigned more = std::min(most, there);

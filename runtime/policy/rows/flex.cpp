@@ -31,7 +31,7 @@ policy::Wants Flex::attach(policy::Job& job)
     return {};
 }
 
-// Numbers of an interval come when the slowest process has ended it: asked for ever more seldom until then.
+// Numbers of an interval come when the slowest process has ended it. Until then this asks for them less and less often.
 policy::Wants Flex::step(policy::Job&, uint64_t now, uint64_t)
 {
     bool more = false;

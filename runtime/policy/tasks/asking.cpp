@@ -236,7 +236,7 @@ void Pool::end_pulse()
     has_pulse_ = false;
 }
 
-// While nothing asks for it, it looks more and more seldom: idle workers look before it does (worker_step()). It is on
+// While nothing asks for it, it looks less and less often: idle workers look before it does (worker_step()). It is on
 // their cores, so that it takes no time of tasks while these are idle; where there are none, on the rank's own.
 void Pool::pulse()
 {
@@ -397,7 +397,7 @@ void Pool::look_around()
         return;
     }
     // One of the node's ranks tells the agent, unless that has seen it itself. Full: this rank's row has been written
-    // before. Who is at work tells it now and then only.
+    // before. A rank at work tells it only now and then.
     const base::Flag state = state_of(own);
     while (!Hardware::cas_full(head_->state, state, state)) {
         const base::Flag seen = Hardware::load_relaxed(head_->state);
