@@ -165,7 +165,7 @@ void topology(const Job& job, const Node& n, Findings& out)
 
 // ---- memory
 
-// Of /dev/shm, per rank; measured with UCX 1.13. libmpich chooses the smaller one, by smaller steps in which UCX's
+// Bytes of /dev/shm per rank, measured with UCX 1.13. libmpich chooses the smaller one, by smaller steps in which UCX's
 // buffers grow, if the others would take more than half of what is free (ucx_workshare_memory.h).
 constexpr double ucx_bytes = 4.3e6, ucx_least_bytes = 0.83e6;
 
