@@ -21,7 +21,9 @@ PLAINER = {'anew': 'again', 'the begin': 'the beginning', 'to be had': 'availabl
            'seldom': 'rarely', 'dearer': 'more expensive', 'while which': 'during which'}
 GENERATED = {'docs/internals/papers.md', 'docs/internals/figures.md', 'docs/about/charts.md', 'docs/internals/results.md'}
 HEADERS = ['include/workshare/*.h', 'include/workshare/*.hpp']
-CLEAN = ()     # folders whose comments have been rewritten
+# folders whose comments have been rewritten
+CLEAN = (*(f'runtime/{room}/' for room in ('abi', 'arbiter', 'base', 'book', 'check', 'lend', 'loop', 'measure', 'mpi', 'observe', 'openmp', 'options', 'policy', 'trace', 'window')),
+         'compiler-plugin/', 'tools/', 'benchmarks/', 'tests/')
 SOURCES = [f'{folder}/**/*.{ending}' for folder in ('runtime', 'compiler-plugin', 'tools', 'benchmarks', 'tests') for ending in ('h', 'hpp', 'c', 'cc', 'cpp')]
 
 
@@ -66,7 +68,7 @@ def comments(text):
     """Comments of C and C++, each paragraph as one text. Tables and drawings, whose lines are set with several blanks, are left out."""
     for long, lines, last in re.findall(r'/\*(.*?)\*/|((?:^[ \t]*//[^\n]*\n)+)|(?<=[;{},)\w:])[ \t]+//([^\n]*)', text, re.S | re.M):
         block = [re.sub(r'^[ \t]*(\*(?!/)|//+)?!? ?', '', line).rstrip() for line in (long or lines or last).split('\n')]
-        block = ['' if line.startswith('SPDX') or re.search(r'\S {3,}\S|^ {4,}', line) else line.strip() for line in block]
+        block = ['' if line.startswith('SPDX') or re.search(r'\S {2,}\S|^ {3,}', line) else line.strip() for line in block]
         yield from (' '.join(part.split('\n')).strip() for part in re.split(r'\n{2,}|\n(?=- )', '\n'.join(block)) if part.strip())
 
 
