@@ -19,8 +19,9 @@ import urllib.parse
 import xml.etree.ElementTree
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TOP / 'runtime/options'))
+sys.path[:0] = [str(TOP / 'runtime/options'), str(TOP / 'tools/dev')]
 sys.dont_write_bytecode = True
+import bars  # noqa: E402
 import generate  # noqa: E402
 README_LINES = 120
 SHORT = 3       # parts of a quote that have no more letters are not looked for
@@ -70,6 +71,8 @@ def text():
         for name in re.findall(r'\b\w+(?:/\w+)+\.(?:cpp|h|c|cc|py)\b', picture.read_text()):
             if not (TOP / name).exists() and not (TOP / 'runtime' / name).exists():
                 problems.append(f'{picture.relative_to(TOP)} names {name}, and there is no such file')
+    if (TOP / 'docs/pictures/gains.svg').read_text() != bars.gains((TOP / 'README.md').read_text()):
+        problems.append("docs/pictures/gains.svg is not README's table: tools/dev/picture gains")
     check_options()
     check_readme()
     check_messages()
