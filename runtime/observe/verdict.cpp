@@ -363,7 +363,7 @@ std::vector<std::string> possible_openmp_gain(const Totals& t, const Facts& f)
         if (loops_s < f.parallel_s / 2)
             regions += ", mostly in tasks, which sharing does not divide,";
     } else {
-        gain = format("-workshare-openmp=share could make this up to %.2f times as fast", most);
+        gain = format("up to %.2f times as fast with -workshare-openmp=share", most);
         if (t.kept_off * (ranks - 1) > 0.2 * waited)
             gain += ", if that is not noise";
     }

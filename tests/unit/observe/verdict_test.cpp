@@ -150,7 +150,7 @@ TEST_CASE("a middling gain names the largest cause of the rest")
         j.f.loops[0].counts.longest_chunk_s = 9e-3;
         j.f.loops[0].counts.iterations_kept = 1600;
         CHECK(has(j.line(), "60 % of the waiting was at the ends of shared loops: a chunk of app.c:13:main took up to "
-                            "9 ms of 12 ms per execution; its iterations are too long, or too few (16)"));
+                            "9 ms of 12 ms per execution; its iterations are too long, or too few (16.07)"));
         j.f.loops[0].counts.executions_with_tasks = 90;
         CHECK(has(j.line(),
                   "60 % of the waiting was at the ends of shared loops: app.c:13:main runs OpenMP tasks, which "
@@ -460,7 +460,7 @@ TEST_CASE("an OpenMP program whose regions are not shared is told what sharing t
     j.f.loops.clear();
     j.f.parallel_s = 1.4;
     CHECK(judge(j.t, j.f).text() ==
-          "workshare: -workshare-openmp=share could make this up to 1.33 times as fast (2 ranks on 1 node, 1.000 s)\n"
+          "workshare: up to 1.33 times as fast with -workshare-openmp=share (2 ranks on 1 node, 1.000 s)\n"
           "workshare: ranks waited in MPI 25.0 % of the time; no parallel region was shared\n"
           "workshare: parallel regions computed for 1.4 s while ranks waited 500 ms\n");
     j.f.parallel_tasks_s = 1.4;
