@@ -3,8 +3,8 @@
 """Keeps the documentation true.
 
 check.py text             links and anchors lead somewhere, pictures are well-formed and name files that exist, quoted programs are those of
-                          docs/examples, quoted messages are printed by the code, the page of options is the table of options, and the samples in
-                          README.md are of a single run and agree with each other
+                          docs/examples, quoted messages are printed by the code, the page of options is the table of options, and samples of output
+                          are of a single run and agree with each other
 check.py files            the names of what is installed of the documentation, one a line
 check.py site FOLDER      the HTML documentation in FOLDER: each link, anchor and picture is there
 check.py example PREFIX   README's program compiles, runs with and without -workshare, and gives the same answer
@@ -74,6 +74,7 @@ def text():
     if (TOP / 'docs/pictures/gains.svg').read_text() != bars.gains((TOP / 'README.md').read_text()):
         problems.append("docs/pictures/gains.svg is not README's table: tools/dev/picture gains")
     check_options()
+    check_samples()
     check_readme()
     check_messages()
 
@@ -138,6 +139,21 @@ def check_readme():
         problems.append('README.md shows no two summaries: one with the bound, and one with the gain')
     elif not 0.95 * float(gain[1]) < took[0] / took[1] < 1.05 * float(gain[1]) or max(float(gain[1]), took[0] / took[1]) > float(bound[1]):
         problems.append(f'README.md: runs of {took} s, a gain of {gain[1]} and a bound of {bound[1]} contradict each other')
+
+
+def check_samples():
+    """Blocks behind <!-- sample: NAME --> with one name are of one run; tools/dev/samples renews them."""
+    shown = {}
+    for page in pages():
+        for name, block in re.findall(r'<!-- sample: (\w+)(?: stderr)? -->\n\n((?:(?: {4}.*)?\n)+)', page.read_text()):
+            shown.setdefault(name, []).append((page, [line.strip() for line in block.strip().splitlines()]))
+    for name, blocks in shown.items():
+        page, whole = max(blocks, key=lambda one: len(one[1]))
+        for other, lines in blocks:
+            if [line for line in lines if line not in whole]:
+                problems.append(f'{other.relative_to(TOP)} and {page.relative_to(TOP)} show two runs as {name}: tools/dev/samples')
+    if not {'bound', 'gain', 'report'} <= set(shown):
+        problems.append(f'no page shows the samples of tools/dev/samples, only {sorted(shown)}')
 
 
 def check_options():

@@ -180,8 +180,9 @@ std::string stealing(const RankCounts& c)
     if (c.executions == 0)
         return "";
     std::string s = "\nSHARING\n";
-    s += format("  of %s executions of ws loops, %s were shared, and %s had helpers\n", count_text(c.executions).c_str(),
-                count_text(c.executions_shared).c_str(), count_text(c.executions_helped).c_str());
+    s +=
+        format("  of %s executions of ws loops, %s were shared, and %s had helpers\n", count_text(c.executions).c_str(),
+               count_text(c.executions_shared).c_str(), count_text(c.executions_helped).c_str());
     s += format("  iterations: %s kept, %s stolen (%s); chunks: %s kept, %s stolen\n",
                 count_text(c.iterations_kept).c_str(), count_text(c.iterations_stolen).c_str(),
                 percent(c.iterations_stolen, iterations).c_str(), count_text(c.chunks_kept).c_str(),
@@ -549,7 +550,8 @@ std::string report_comparison(const Report& a, const Report& b, const std::strin
         (c.time ? std::function<void(const char*, double, double)>(time) : count)(c.name, a.totals.*c.field,
                                                                                   b.totals.*c.field);
     count("chunks stolen", a.totals.chunks_stolen, b.totals.chunks_stolen);
-    time("claim to first iteration, median", a.totals.steal_latency.quantile(0.5), b.totals.steal_latency.quantile(0.5));
+    time("claim to first iteration, median", a.totals.steal_latency.quantile(0.5),
+         b.totals.steal_latency.quantile(0.5));
     s += "\n" + t.text();
     for (const auto& [of, report] : {std::pair("A", &a), std::pair("B", &b)})
         for (size_t n = 0; n < report->node.size() && n < most_rank_rows; n++)
