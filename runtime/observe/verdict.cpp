@@ -5,6 +5,7 @@
 #include "observe/format.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -474,13 +475,15 @@ void tell_no_help(Verdict& v, const Totals& t, const Facts& f)
     add_notes(v, t, f, {why.hint});
 }
 
-// Breaks a line of the summary before the 101st column.
+// Breaks a line of the summary before the 101st column, but not behind a number.
 std::string wrapped(const std::string& line)
 {
     constexpr size_t columns = 100;
     std::string text, row = "workshare:";
     for (size_t at = 0, end = 0; at < line.size(); at = end + 1) {
         end = std::min(line.find(' ', at), line.size());
+        while (end < line.size() && std::isdigit(static_cast<unsigned char>(line[end - 1])))
+            end = std::min(line.find(' ', end + 1), line.size());
         if (row.size() + 1 + end - at > columns && at > 0) {
             text += row + "\n";
             row = "workshare:  ";

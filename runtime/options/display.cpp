@@ -71,7 +71,7 @@ std::string settings_text(const char* version)
     for (const OptionRow& row : option_rows) {
         const char* const value = std::getenv(row.variable);
         const Spelling& spelling = all[i++];
-        if (value || !row.tests)
+        if ((value || !row.tests) && std::strcmp(row.variable, "WS_GIVEN") != 0)
             text += std::string("   ") + row.variable + " = '" + (value ? value : row.standard) + "' (" +
                     (value ? origin(all, spelling, value) : "default") + ")\n";
     }

@@ -489,6 +489,7 @@ TEST_CASE("no line of the summary has more than 100 columns, but for names that 
             longest = std::max(longest, unsigned(line.size()));
     }
     CHECK(joined == v.line());
+    CHECK(v.text().find("give or take 20 % (2 ranks on 1 node,\nworkshare:   1.000 s)\n") != std::string::npos);
     CHECK(longest <= 100);
     CHECK(longest > 80);
 }

@@ -309,7 +309,7 @@ TEST_CASE("WS_DISPLAY_ENV: every setting has its value and its origin")
         INFO(row.variable);
         const bool shown = text.find("   " + std::string(row.variable) + " = '") != std::string::npos;
         CHECK(shown ==
-              (!row.tests || row.variable == std::string("WS_CORES") || row.variable == std::string("WS_GIVEN")));
+              (!row.tests || row.variable == std::string("WS_CORES")));
     }
     settled({{"WORKSHARE", "off"}});
     CHECK(settings_text("1.2").find("   WS_ENABLE = '0' (WORKSHARE=off)\n") != std::string::npos);
