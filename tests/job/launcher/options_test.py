@@ -263,7 +263,7 @@ for option in 'victim', 'workers':
     refused(f'{option} alone', [f'-workshare-{option}', 'auto'], [f'-workshare-{option} requires -workshare'])
 refused('no file', ['-workshare', '-workshare-report='], ["-workshare-report: '' is not"])
 for option, name in ('report', 'out.xml'), ('report', 'out.JSON'), ('trace', 't.xml'), ('trace', 't.csv'):
-    refused('a file that ends in another way', ['-workshare', f'-workshare-{option}', name], [f"-workshare-{option} {name}", "after '='"])
+    refused('a file that ends in another way', ['-workshare', f'-workshare-{option}', name], [f"-workshare-{option} {name}", "follows '='"])
 for name in 't', 't.xml', '', '.json', 't.JSON', 't.json.gz':
     refused('trace', ['-workshare', f'-workshare-trace={name}'], ['-workshare-trace', f"'{name}'", '.json or .otf2'])
 for size in '', '0', '-1', 'M', '63', '2T', '65535B', '1MB', '5 M B', '99999999999999999999', 'auto':
