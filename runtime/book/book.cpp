@@ -111,18 +111,22 @@ std::string entry(const char* proc, int pid, const char* fd)
     return std::string(proc) + "/" + std::to_string(pid) + "/fd/" + fd;
 }
 
-// Whether the process is this user's. /proc/PID belongs to root, too, for another user's process that may not be looked
-// into (prctl PR_SET_DUMPABLE), so for root the kernel's own word counts.
+// Returns whether /proc/PID is this user's.
+bool is_own_folder(const char* proc, int pid)
+{
+    struct stat s;
+    return stat((std::string(proc) + "/" + std::to_string(pid)).c_str(), &s) == 0 && s.st_uid == geteuid();
+}
+
+// Returns whether the process is this user's, given that its folder is. /proc/PID belongs to root, too, for another
+// user's process that may not be looked into (prctl PR_SET_DUMPABLE), so for root the kernel's own word counts. The
+// kernel takes microseconds to write it, so only processes that have a book are asked.
 bool is_own_process(const char* proc, int pid)
 {
-    const std::string folder = std::string(proc) + "/" + std::to_string(pid);
-    struct stat s;
-    if (stat(folder.c_str(), &s) != 0 || s.st_uid != geteuid())
-        return false;
-    if (s.st_uid != 0)
+    if (geteuid() != 0)
         return true;
     unsigned long user = ~0ul;
-    if (FILE* const status = std::fopen((folder + "/status").c_str(), "re")) {
+    if (FILE* const status = std::fopen((std::string(proc) + "/" + std::to_string(pid) + "/status").c_str(), "re")) {
         char line[256];
         while (user == ~0ul && std::fgets(line, sizeof line, status))
             std::sscanf(line, "Uid: %*u %lu", &user); // the effective one
@@ -164,12 +168,12 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
     while (dirent* process = processes ? readdir(processes) : nullptr) {
         const int pid = std::atoi(process->d_name);
         const bool known = std::find(passed_over.begin(), passed_over.end(), pid) != passed_over.end();
-        DIR* files = pid > 0 && !known && is_own_process(proc, pid) ? opendir(entry(proc, pid, "").c_str()) : nullptr;
+        DIR* files = pid > 0 && !known && is_own_folder(proc, pid) ? opendir(entry(proc, pid, "").c_str()) : nullptr;
         while (dirent* file = files ? readdir(files) : nullptr) {
             if (std::atoi(file->d_name) < base::first_lifted)
                 continue; // books never have such low numbers
             const std::string path = entry(proc, pid, file->d_name);
-            if (!is_named_as_book(path))
+            if (!is_named_as_book(path) || !is_own_process(proc, pid))
                 continue;
             // Not lifted: others would find it by our number, too. Those who wait for a book whose maker has been
             // killed would keep it there for each other, as long as jobs begin.
