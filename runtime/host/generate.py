@@ -34,6 +34,8 @@ def read_table(path):
                 elif way == 'rings':
                     ways.append([way, words.pop(0) if words and words[0] != 'direct' else ''])
                 elif way == 'direct':
+                    if words[0] == 'in':
+                        way, words = ' '.join([way, *words[:2]]), words[2:]
                     ways.append([way, ' '.join(words)])
                     words = []
                 elif way in WAITS | {'makes', 'frees', 'looks', 'taken'}:
@@ -224,16 +226,18 @@ SINCE_4 = re.compile(r'MPI_(Isendrecv|Isendrecv_replace|P\w+_init|Pready\w*|Comm
 FAMILIES = {'openmpi': 'Open MPI', 'mpich': 'MPICH and relatives'}
 
 
-def how(table, call, family):
-    """What a user of the call gets under that MPI: "lends ...", or "nothing: " and why."""
+def how(table, call, family, between=False):
+    """What a user of the call gets under that MPI: "lends ...", or "nothing: " and why. `between`: on an intercommunicator."""
     ways = table.get(call)
     if call.endswith('_init') and ways is None:
         return 'lends in the wait for it'
     if not ways:
         return 'nothing: it is passed on'
     for way, argument in ways:
-        if way == 'direct' or way == 'direct ' + family:
+        if way == 'direct' or way == 'direct in ' + family:
             return 'nothing: ' + argument
+        if between and way in DEPENDS:   # no board
+            return 'nothing: the ranks of two communicators take part'
     words = [HOW.get(way, 'lends') for way, _ in ways if HOW.get(way, 'lends')]
     return words[0] if words else 'lends in the wait for it'
 

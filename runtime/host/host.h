@@ -188,8 +188,8 @@ template <class Call> int collective(Group* group, Depends depends, int root, Si
     else if (depends != Depends::on_root || group->rank() == root)
         group->ring_members(hooks.ring);
     if (site.waits() && all_wait) {
-        // The board needs no MPI. But another rank may need this one's, which has to look at its messages: as the target
-        // of a one-sided call (Open MPI's MPI_Accumulate waits for it).
+        // The board needs no MPI. But another rank may need this one's, which has to look at its messages: as the
+        // target of a one-sided call (Open MPI's MPI_Accumulate waits for it).
         unsigned looks = 0;
         wait_until([&] {
             int flag = 0;

@@ -23,23 +23,26 @@ def try_all(ranks):
                  title=f'calls that wait, {ranks} ranks')
     guests, absent = {}, set()
     for line in result.out.splitlines():
-        match = re.match(r'(\S+) (?:rung|quantum) (\d+) \S+ \S+ (right|wrong)$', line)
+        match = re.match(r'(\S+) (?:rung|quantum) (\d+) (\S+) \S+ (right|wrong)$', line)
         missing = re.match(r'no case is named (\S+)$', line)
         if match:
-            guests[match[1]] = int(match[2])
-            expect(result, f'{match[1]}: wrong result', match[3] == 'right')
+            # A call that returned before its event did not wait: the guests came in a later one.
+            guests[match[1]] = int(match[2]) if float(match[3]) >= 0 else None
+            expect(result, f'{match[1]}: wrong result', match[4] == 'right')
         elif missing:
             absent.add(missing[1])
         else:
             fail(result, line)
     unhelped = []
     for call, cases in CASES.items():
-        lends = generate.how(HOW, call, FAMILY).startswith('lends')
         for case in cases:
+            lends = generate.how(HOW, call, FAMILY, case.startswith('inter_')).startswith('lends')
             if case in absent:
                 expect(result, f'{case}: this MPI has not {call}, which MPI 3.1 has', generate.SINCE_4.match(call))
             elif not expect(result, f'{case} was not tried', case in guests):
                 continue
+            elif guests[case] is None or (ranks == 2 and ['below', ''] in HOW.get(call, []) and case not in ('scan', 'exscan')):
+                continue    # rank 0 depends on no rank below it; the cases of scans have the ranks reversed
             elif lends and not guests[case]:
                 unhelped.append(f'{case}: {call} lent nothing')
             elif not lends:
@@ -50,6 +53,5 @@ def try_all(ranks):
 if CORES < 2:
     skip('needs two cores')
 else:
-    for count in 2, 3:
-        try_all(count)
+    try_all(2)
 finish()
