@@ -15,7 +15,8 @@
 namespace {
 
 constexpr int versions = 4;
-// Of each version. They are timed on the same ones: where arrays lie makes as much of a difference as what is measured.
+// Arrays of all versions. Versions are timed on the same arrays, because their addresses matter as much as what is
+// measured.
 std::shared_ptr<Domain> domains[versions];
 std::shared_ptr<Work> works[versions];
 

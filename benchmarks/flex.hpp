@@ -204,7 +204,7 @@ public:
         sums.resize(std::max(sums.size(), pair + 1));
         sums[pair] += seconds * 1e6;
     }
-    // Of whole pairs.
+    // In whole pairs.
     void print(long iterations)
     {
         if (!each_ || bench_rank != 0)
@@ -220,8 +220,8 @@ private:
     std::vector<double> with_, without_;
 };
 
-// A run in equal parts, for curves: of each part the time of an iteration, how far apart the processes' own times are,
-// what an iteration would take if all finished together at the speeds that they had in it, and the rows of one process,
+// A run in equal parts, for curves. For each part: the time of an iteration, how far apart the processes' own times
+// are, and what an iteration would take if all finished together at their speeds in it. Also the rows of one process,
 // that of the first --load.
 class Profile {
 public:
@@ -230,7 +230,7 @@ public:
           all_(size_t(parts_)), own_(size_t(parts_)), units_(size_t(parts_)), rows_(size_t(parts_))
     {
     }
-    // `own`: the part of it that the process did not spend in MPI, for so many units of work.
+    // `own`: the part of it that the process did not spend in MPI, for `units` of work.
     void add(long iteration, double all, double own, double units, MPI_Count rows)
     {
         const auto part = size_t(iteration * parts_ / iterations_);
@@ -270,8 +270,8 @@ private:
     std::vector<double> all_, own_, units_, rows_;
 };
 
-// Sleeps until this process has been at so many units for as long as a processor of its speed is. It has computed for
-// `computed` seconds, which with many processes on few cores is mostly waiting for one.
+// Sleeps until this process has taken as long for `units` units as a processor of its speed does. It has computed for
+// `computed` seconds, which with many processes on few cores is mostly waiting for a core.
 inline void pretend(const Options& o, double units, long iteration, double computed)
 {
     if (!(o.unit > 0) || !(units > 0))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Jacobi's method on a dense system, whose rows move by XMPI. A row's new value is computed in the same order whoever
-// has it, so the result is bit for bit that of a run in which nothing moves.
+// Jacobi's method on a dense system, whose rows move by XMPI. A row's new value is computed in the same order in every
+// process, so the result is bit for bit that of a run in which nothing moves.
 #include "flex.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Chance that is counted off: what belongs to (seed, a, b) whoever asks, so results do not depend on who has which
-// rows.
+// Counter-based random numbers: (seed, a, b) gives the same number in every process, so results do not depend on which
+// process has which rows.
 #pragma once
 
 #include <cstdint>

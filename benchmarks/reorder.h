@@ -175,7 +175,7 @@ static inline void reorder_calibrate(void)
     MPI_Bcast(&chain_steps, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
-/* Works for so many seconds of the core. */
+/* Works for `seconds` of the core's time. */
 static inline void reorder_work(double seconds)
 {
     if (chain_steps > 0) {

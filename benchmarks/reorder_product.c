@@ -53,7 +53,7 @@ static void run(MPI_Comm comm, void *context)
     int i = r / side, j = r % side;
     int left = i * side + (j + side - 1) % side, right = i * side + (j + 1) % side;
     int up = (i + side - 1) % side * side + j, down = (i + 1) % side * side + j;
-    /* Cannon's first shift: where the blocks lie at the begin is free. */
+    /* Cannon's first shift: where the blocks lie at the start is free. */
     fill(p->l[0], p->block, i, (i + j) % side, l_value);
     fill(p->u[0], p->block, (i + j) % side, j, u_value);
     for (int step = 0; step + 1 < side; step++) {

@@ -17,10 +17,9 @@
  *
  * With --alone (of uts) each rank searches the whole tree, in a pool of its own: what the cores give at the same time.
  * With --by-hand (of list) there is no pool: each rank does an even share of the elements, as a program could that knew
- * all before.
- * With --sleep tasks sleep for what they would compute. "limit_s" is the time that no balancer could beat: all work
- * over all ranks, or the longest task. Of bag and pipeline "busy" is how much of all ranks' time, until the last task
- * began, was spent in tasks. Of list "in_runs_s" is the time without the program's own messages.
+ * all before. With --sleep tasks sleep for what they would compute. "limit_s" is the time that no balancer could beat:
+ * all work over all ranks, or the longest task. For bag and pipeline, "busy" is the part of all ranks' time, until the
+ * last task began, that was spent in tasks. For list, "in_runs_s" is the time without the program's own messages.
  */
 #include "bench.h"
 

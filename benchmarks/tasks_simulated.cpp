@@ -5,12 +5,12 @@
 //
 // A machine of up to 100,000 ranks and more whose nodes balance tasks by the runtime's own code
 // (runtime/policy/tasks/): only the clock, the network and the tasks are made up. All tasks are on node 0 at first;
-// with --grow there is a tree of them, of which node 0 has the root. Of N kinds the second takes twice as long as the
-// first, and so on; every other node is slower by the factor. A rank looks at its letters when a task of its ends, and
-// every millisecond, or 0.1 ms while its balancer expects one. What a task takes is known when it has ended. With
-// --runs the last of so many runs is told of: nodes know their speeds by then.
-// Prints a line of JSON: efficiency (of all cores, until the last task ends), letters and moves for each task, and how
-// long it took until every node had work and none more than twice the average.
+// with --grow there is a tree of them, of which node 0 has the root. With N kinds, the second takes twice as long as
+// the first, and so on; every other node is slower by the factor. A rank looks at its letters when a task of its ends,
+// and every millisecond, or 0.1 ms while its balancer expects one. What a task takes is known when it has ended. With
+// --runs N, only the last of N runs is reported: nodes know their speeds by then. Prints a line of JSON: efficiency (of
+// all cores, until the last task ends), letters and moves for each task, and how long it took until every node had work
+// and none more than twice the average.
 #include "policy/tasks/balancer.h"
 #include "policy/tasks/predict.h"
 

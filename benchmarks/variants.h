@@ -110,7 +110,7 @@ struct variant_loop {
     const char *name;
     struct variant versions[VARIANTS_MOST];
     size_t bytes;
-    long fewer;                 /* takes so many times fewer samples */
+    long fewer;                 /* takes fewer samples, by this factor */
     void *result;
 };
 

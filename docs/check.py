@@ -3,8 +3,8 @@
 """Keeps the documentation true.
 
 check.py text             links and anchors lead somewhere, pictures are well-formed and name files that exist, quoted programs are those of
-                          docs/examples, quoted messages are printed by the code, the page of options is the table of options, and the samples in
-                          README.md are of a single run and agree with each other
+                          docs/examples, quoted messages are printed by the code, the page of options is the table of options, and samples of output
+                          are of a single run and agree with each other
 check.py files            the names of what is installed of the documentation, one a line
 check.py site FOLDER      the HTML documentation in FOLDER: each link, anchor and picture is there
 check.py example PREFIX   README's program compiles, runs with and without -workshare, and gives the same answer
@@ -19,8 +19,9 @@ import urllib.parse
 import xml.etree.ElementTree
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TOP / 'runtime/options'))
+sys.path[:0] = [str(TOP / 'runtime/options'), str(TOP / 'tools/dev')]
 sys.dont_write_bytecode = True
+import bars  # noqa: E402
 import generate  # noqa: E402
 README_LINES = 120
 SHORT = 3       # parts of a quote that have no more letters are not looked for
@@ -70,7 +71,10 @@ def text():
         for name in re.findall(r'\b\w+(?:/\w+)+\.(?:cpp|h|c|cc|py)\b', picture.read_text()):
             if not (TOP / name).exists() and not (TOP / 'runtime' / name).exists():
                 problems.append(f'{picture.relative_to(TOP)} names {name}, and there is no such file')
+    if (TOP / 'docs/pictures/gains.svg').read_text() != bars.gains((TOP / 'README.md').read_text()):
+        problems.append("docs/pictures/gains.svg is not README's table: tools/dev/picture gains")
     check_options()
+    check_samples()
     check_readme()
     check_messages()
 
@@ -122,19 +126,34 @@ def check_messages():
 
 def check_readme():
     readme, printed = (TOP / 'README.md').read_text(), literals()
-    assert unprinted('2 ranks on 1 node, 0.3 s: ranks waited in MPI 3 % of the day', printed) == ['of the day']
+    assert unprinted('ranks waited in MPI 3 % of the day (2 ranks on 1 node, 0.3 s)', printed) == ['of the day']
     if readme.count('\n') > README_LINES:
         problems.append(f'README.md has {readme.count(chr(10))} lines, {README_LINES} is the most')
-    samples = [' '.join(sample.split()) for sample in re.findall(r'^    (workshare: .*\n(?:    .*\n)*)', readme, re.M)]
+    samples = [re.sub(r'\n    workshare: ', '; ', sample.replace('\n    workshare:   ', ' ')) for sample in re.findall(r'^    (workshare: .*\n(?:    workshare: .*\n)*)', readme, re.M)]
     for sample in samples:
         for part in unprinted(sample, printed):
             problems.append(f'README.md quotes {part!r}, and no code prints that')
-    took = [float(re.search(r', ([\d.]+) s: ', sample)[1]) for sample in samples]
+    took = [float(re.search(r', ([\d.]+) s\)', sample)[1]) for sample in samples]
     bound, gain = (re.search(rf'{word} ([\d.]+) times as fast', ' '.join(samples)) for word in ('up to', 'about'))
     if len(samples) != 2 or not bound or not gain:
         problems.append('README.md shows no two summaries: one with the bound, and one with the gain')
     elif not 0.95 * float(gain[1]) < took[0] / took[1] < 1.05 * float(gain[1]) or max(float(gain[1]), took[0] / took[1]) > float(bound[1]):
         problems.append(f'README.md: runs of {took} s, a gain of {gain[1]} and a bound of {bound[1]} contradict each other')
+
+
+def check_samples():
+    """Blocks behind <!-- sample: NAME --> with one name are of one run; tools/dev/samples renews them."""
+    shown = {}
+    for page in pages():
+        for name, block in re.findall(r'<!-- sample: (\w+)(?: stderr)? -->\n\n((?:(?: {4}.*)?\n)+)', page.read_text()):
+            shown.setdefault(name, []).append((page, [line.strip() for line in block.strip().splitlines()]))
+    for name, blocks in shown.items():
+        page, whole = max(blocks, key=lambda one: len(one[1]))
+        for other, lines in blocks:
+            if [line for line in lines if line not in whole]:
+                problems.append(f'{other.relative_to(TOP)} and {page.relative_to(TOP)} show two runs as {name}: tools/dev/samples')
+    if not {'bound', 'gain', 'report'} <= set(shown):
+        problems.append(f'no page shows the samples of tools/dev/samples, only {sorted(shown)}')
 
 
 def check_options():
@@ -214,8 +233,8 @@ def example(prefix):
         print(told.stderr, end='')
         if told.stdout != plain.stdout or 'no ws loop ran' not in told.stderr or 'times as fast' not in told.stderr:
             problems.append(f'compiled without -fws it prints {told.stdout!r}, and is told {told.stderr!r}')
-        if not shared.stderr.startswith('workshare: 2 ranks on 1 node'):
-            problems.append(f'there is no verdict: {shared.stderr!r}')
+        if not re.match(r'workshare: .* \(2 ranks on 1 node, [\d.]+ s\)\n', shared.stderr.replace('\nworkshare:   ', ' ')):
+            problems.append(f'there is no summary: {shared.stderr!r}')
 
 
 if sys.argv[1:] == ['text']:

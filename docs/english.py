@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """What a script can check of the English that people read.
 
-english.py            ends with status 1 and a line for each find on the pages, and in the public headers
-english.py --counts   prints the number of finds of each kind, by part of the project, and checks nothing. Here comments in sources are counted, too
+english.py            ends with status 1 and a line for each find on the pages for users, in the public headers, and in the comments of the folders in CLEAN
+english.py --counts   prints the number of finds of each kind, by part of the project, and checks nothing. Here comments of all sources are counted
+english.py FOLDER     prints the finds in the comments of that folder, and checks nothing
 
-Checked are the words that have a plainer one, sentences of more than 35 words and cells of more than 60 on the pages for users, and comments and sentences
-that begin with "Of" or "Who". Programs, tables of generated figures and quoted output are left out.
+Checked are the words that have a plainer one, sentences of more than 35 words and cells of more than 60 on the pages for users, and sentences that begin with "Of"
+or "Who". In comments, sentences of more than 35 words, too. Programs, tables of generated figures and quoted output are left out.
 """
 import collections
 import pathlib
@@ -20,6 +21,9 @@ PLAINER = {'anew': 'again', 'the begin': 'the beginning', 'to be had': 'availabl
            'seldom': 'rarely', 'dearer': 'more expensive', 'while which': 'during which'}
 GENERATED = {'docs/internals/papers.md', 'docs/internals/figures.md', 'docs/about/charts.md', 'docs/internals/results.md'}
 HEADERS = ['include/workshare/*.h', 'include/workshare/*.hpp']
+# folders whose comments have been rewritten
+CLEAN = (*(f'runtime/{room}/' for room in ('abi', 'arbiter', 'base', 'book', 'check', 'lend', 'loop', 'measure', 'mpi', 'observe', 'openmp', 'options', 'policy', 'trace', 'window')),
+         'compiler-plugin/', 'tools/', 'benchmarks/', 'tests/')
 SOURCES = [f'{folder}/**/*.{ending}' for folder in ('runtime', 'compiler-plugin', 'tools', 'benchmarks', 'tests') for ending in ('h', 'hpp', 'c', 'cc', 'cpp')]
 
 
@@ -61,11 +65,20 @@ def in_prose(kind, text, users):
 
 
 def comments(text):
-    """Comments of C and C++, each as one text."""
-    for block in re.findall(r'/\*(.*?)\*/|((?:^[ \t]*//.*\n)+)', text, re.S | re.M):
-        whole = ' '.join(re.sub(r'^\s*(\*|//+)!?', '', line).strip() for line in (block[0] or block[1]).split('\n'))
-        if 'SPDX' not in whole[:60] or len(whole) > 80:
-            yield whole.strip()
+    """Comments of C and C++, each paragraph as one text. Tables and drawings, whose lines are set with several blanks, are left out."""
+    for long, lines, last in re.findall(r'/\*(.*?)\*/|((?:^[ \t]*//[^\n]*\n)+)|(?<=[;{},)\w:])[ \t]+//([^\n]*)', text, re.S | re.M):
+        block = [re.sub(r'^[ \t]*(\*(?!/)|//+)?!? ?', '', line).rstrip() for line in (long or lines or last).split('\n')]
+        block = ['' if line.startswith('SPDX') or re.search(r'\S {2,}\S|^ {3,}', line) else line.strip() for line in block]
+        yield from (' '.join(part.split('\n')).strip() for part in re.split(r'\n{2,}|\n(?=- )', '\n'.join(block)) if part.strip())
+
+
+def in_comment(text):
+    yield from (find for find in in_prose('cell', text, False) if not find[0].startswith('begins'))
+    for sentence in sentences(text):
+        if re.match(r'(Of|Who|Whoever|Whom|Whose) (?!\w+\?)', sentence):
+            yield 'begins with Of or Who', f'begins with {sentence.split()[0]}: {sentence[:90]}'
+        if len(sentence.split()) > WORDS_IN_A_SENTENCE:
+            yield 'long sentence', f'a sentence of {len(sentence.split())} words: {sentence[:90]}'
 
 
 def finds():
@@ -81,7 +94,7 @@ def finds():
     for part, patterns in ('public headers', HEADERS), ('comments in sources', SOURCES):
         for path in sorted(path for pattern in patterns for path in TOP.glob(pattern) if not path.is_symlink() or part == 'public headers'):
             for text in comments(path.read_text(errors='replace')):
-                for what, message in in_prose('cell', text, False):
+                for what, message in in_comment(text) if part == 'comments in sources' else in_prose('cell', text, False):
                     yield part, str(path.relative_to(TOP)), what, message
 
 
@@ -90,6 +103,12 @@ def self_test():
     for text, what in (('It begins anew.', 'word "anew"'), ('There are so many threads.', 'word "so many"'), ('Of two it takes one.', 'begins with Of or Who'),
                        ('a ' * 36 + 'end.', 'long sentence'), ('It begins again.', None), ('a ' * 20 + 'end. ' + 'A' + ' a' * 20, None)):
         assert [w for w, _ in in_prose('text', text, True)] == [what] * bool(what), text
+
+
+    source = '// SPDX\n//\n// One anew.\n// Goes on.\nint x; // behind\n/* A\n * block. Of it. */\n// 1    2\n'
+    assert list(comments(source)) == ['One anew. Goes on.', 'behind', 'A block. Of it.'], list(comments(source))
+    assert [w for w, _ in in_comment('A block. Of it. Who waits?')] == ['begins with Of or Who']
+    assert [w for w, _ in in_comment('A ' + 'b ' * 35 + 'c anew. Of course; who is next.')] == ['word "anew"', 'long sentence', 'begins with Of or Who']
 
 
 def main():
@@ -101,9 +120,12 @@ def main():
             print(f'{count:5} {part}: {kind}')
         return 0
     if sys.argv[1:]:
-        sys.exit(__doc__)
-    wrong = [f'{name}: {message}' for part, name, _, message in found if part in ('pages for users', 'public headers')]
-    print('\n'.join(wrong) or 'the pages for users and the public headers have none of the words and no long sentence')
+        if len(sys.argv) != 2 or not (TOP / sys.argv[1]).is_dir():
+            sys.exit(__doc__)
+        print('\n'.join(f'{name}: {message}' for part, name, _, message in found if part == 'comments in sources' and name.startswith(sys.argv[1])))
+        return 0
+    wrong = [f'{name}: {message}' for part, name, _, message in found if part in ('pages for users', 'public headers') or name.startswith(CLEAN)]
+    print('\n'.join(wrong) or 'the pages for users, the public headers and the folders in CLEAN have none of the words and no long sentence')
     return 1 if wrong else 0
 
 

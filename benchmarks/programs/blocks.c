@@ -9,7 +9,7 @@
 
 enum { LOOPS = 6, MOST_BLOCKS = 26, CELLS = 2048, PARTS = 2 };
 
-/* Of each of the two parts of the domain. The first one has the longer blocks. */
+/* Two parts of the domain. The first one has the longer blocks. */
 static const int blocks_in[LOOPS] = { 26, 4, 13, 6, 18, 9 };
 
 struct block {

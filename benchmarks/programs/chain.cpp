@@ -2,7 +2,7 @@
 //
 // A chain of short loops, in the manner of LULESH: 34 loops a step over a cube of elements, and an Allreduce for the
 // next time step. There are some cubes, shared out among the ranks. With --uneven the first one's step is computed more
-// than once, as regions of dearer material are.
+// than once, as regions of more expensive material are.
 #include "../class_domain.h"
 #include "program.h"
 

@@ -41,8 +41,8 @@ struct program {
     const char *name;
     void (*begin)(void);        /* makes the state that a turn starts from; not timed */
     void (*turn)(void);         /* ends with a call that all ranks wait in */
-    /* Of what a turn has computed on this rank. The sum over all ranks is the same for any number of them, if `of_all`;
-     * the call is collective then, and ranks may have summed their results before. */
+    /* Returns a hash of what a turn has computed on this rank. With `of_all`, the sum over all ranks is the same for
+     * any number of ranks; the call is collective then, and ranks may have summed their results before. */
     uint64_t (*hash)(bool of_all);
 };
 

@@ -126,7 +126,7 @@ private:
         }
     }
 
-    // Of `sum[i] += value` clang computes the address first if it is atomic, and last if it is not. Which load comes
+    // In `sum[i] += value`, clang computes the address first if it is atomic, and last if it is not. Which load comes
     // first counts: additions to random places take a tenth longer in the other order. So it comes last here too.
     static void compute_address_last(BasicBlock* before, const Blocks& blocks)
     {

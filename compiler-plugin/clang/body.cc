@@ -138,7 +138,7 @@ void LoopBodies::lower_sections(CallBase* init)
     remove_call(init);
 }
 
-// Of the three ways that clang prepares for a merge, always the first: all at once, by whoever holds the lock.
+// Clang prepares three ways to merge. The first is always taken: all at once, by the thread that holds the lock.
 void LoopBodies::lower_reduction(CallBase* call)
 {
     IRBuilder<> builder(call);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Clang hands each variable that a loop shares to the outlined function by its address: then every iteration may have
-// to read it anew, as whatever the loop stores might change it. A scalar that nobody can change while the loop runs is
-// given by its value instead.
+// to read it again, because whatever the loop stores might change it. A scalar that nothing can change while the loop
+// runs is passed by value instead.
 #include "back.h"
 
 namespace ws_clang {

@@ -105,7 +105,7 @@ public:
     bool VisitOMPParallelForSimdDirective(OMPParallelForSimdDirective* loop) override { return look(loop); }
     bool VisitOMPParallelSectionsDirective(OMPParallelSectionsDirective* sections) override { return look(sections); }
 
-    // Of jumps out of the block, clang takes this one.
+    // Clang accepts this jump out of the block.
     bool VisitOMPCriticalDirective(OMPCriticalDirective* critical) override
     {
         const auto name = critical->getDirectiveName();
@@ -121,7 +121,7 @@ public:
         return true;
     }
 
-    // Clang lets a program declare anew what is there for its own types.
+    // Clang lets a program declare again what exists for its own types.
     bool VisitOMPDeclareReductionDecl(OMPDeclareReductionDecl* reduction) override
     {
         if (reduction->isImplicit() || !is_ours(sources_, reduction->getLocation()) ||
@@ -452,7 +452,7 @@ private:
             complain_of_return(child);
     }
 
-    // Of a loop that the directive is about: clang looks at the outermost only.
+    // Checks the loops of the directive, because clang looks at the outermost only.
     void complain_of_break(const Stmt* statement)
     {
         if (!statement || isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, SwitchStmt, LambdaExpr>(statement))

@@ -139,7 +139,7 @@ public:
             next_->HandleDiagnostic(level, diagnostic);
             return;
         }
-        // Of the declaration of our mark.
+        // Place of the declaration of our mark.
         const clang::PresumedLoc presumed = diagnostic.getSourceManager().getPresumedLoc(diagnostic.getLocation());
         if (level == clang::DiagnosticsEngine::Note && presumed.isValid() &&
             llvm::StringRef(presumed.getFilename()) == "<ws>")

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// `#pragma ws ...`: all its tokens are lexed, rewritten by ../clauses and entered again as the tokens of an OpenMP
-// construct, between the two annotations that clang's own `#pragma omp` handler would put around them. _Pragma comes
-// here as well.
+// `#pragma ws ...`: ../clauses rewrites its tokens. They are entered again as the tokens of an OpenMP construct,
+// between the two annotations that clang's own `#pragma omp` handler would put around them. _Pragma comes here as well.
 #include "tokens.h"
 
 namespace ws_clang {

@@ -89,7 +89,7 @@ struct Requests {
     AllocaInst* place(unsigned i) const { return dyn_cast<AllocaInst>(next->getArgOperand(2 + i)); }
 };
 
-// Of a loop with all that it consists of in one function. False if it has no plain version.
+// Takes a loop with all of its parts in one function. False if it has no plain version.
 bool find_requests(Function* function, Requests& out)
 {
     if (function->callsFunctionThatReturnsTwice())

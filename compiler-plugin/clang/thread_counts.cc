@@ -31,8 +31,8 @@ bool is_question(const ValueDecl* declaration)
 
 const ValueDecl* canonical(const ValueDecl* declaration) { return cast<ValueDecl>(declaration->getCanonicalDecl()); }
 
-// Who gets what from whom: variables, parameters, members and the results of functions, or what is asked. What they are
-// compared with is handed on too, but not each value computed with them.
+// Where values come from: variables, parameters, members and the results of functions, or what is asked. What they are
+// compared with is passed on, too, but not each value computed with them.
 class Copies : public Visitor {
 public:
     bool shouldVisitImplicitCode() const override { return true; }

@@ -20,7 +20,7 @@ std::vector<clang::Token> read_pragma(clang::Preprocessor& preprocessor);
 // "path/file.c:12:9", as a literal: for the mark.
 std::string place_literal(const clang::Preprocessor& preprocessor, clang::SourceLocation at);
 
-// A number that each call gives anew: tells the directives of a line apart, in their order.
+// A number that differs in each call: it tells the directives of a line apart, in their order.
 unsigned next_directive();
 
 // Hands tokens to the parser before whatever comes next.

@@ -104,7 +104,7 @@ template <class F> void with_text(const clang::Diagnostic& diagnostic, llvm::Str
 #endif
 }
 
-// Who listens to what a precompiled header was made with.
+// The listener for the options that a precompiled header was made with.
 struct LanguageListener : clang::ASTReaderListener {
     virtual void language(const clang::LangOptions& options) = 0;
 

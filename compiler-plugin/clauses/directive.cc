@@ -239,7 +239,7 @@ size_t after_closing(const Tokens& tokens, size_t open)
     return 0;
 }
 
-// Of a loop or of sections.
+// Directives of a loop or of sections.
 void parse_clauses(const Tokens& tokens, int where, Directive& out, Complaints& problems)
 {
     std::set<std::string> single; // clauses that were there and may stand once

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What both plugins say, once: errors in our words where the compilers' own speak of what the user did not write, why a
-// loop stays OpenMP (-fws-report), and the pragmas that a file has, by which a message finds its directive.
+// The messages of both plugins, once. Errors are in our words if the compilers' own name code that the user did not
+// write. Also here: why a loop stays OpenMP (-fws-report), and the pragmas of a file, by which a message finds its
+// directive.
 #ifndef WS_CLAUSES_MESSAGES_H
 #define WS_CLAUSES_MESSAGES_H
 

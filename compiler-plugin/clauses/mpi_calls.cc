@@ -24,7 +24,7 @@ const std::set<std::string> one_sided = {
     "put",  "get",  "accumulate",  "get_accumulate", "fetch_and_op", "compare_and_swap",
     "rput", "rget", "raccumulate", "rget_accumulate"};
 
-// Of those that begin with win_: they only look.
+// Functions that begin with win_ and only look.
 const std::set<std::string> window_questions = {"win_shared_query", "win_get_attr", "win_get_group",
                                                 "win_get_info",     "win_get_name", "win_get_errhandler",
                                                 "win_f2c",          "win_c2f"};

@@ -25,7 +25,7 @@ namespace ws_gcc {
 namespace {
 
 constexpr int log_line = 6, log_alignment = 4;
-// Of longer loops a second line costs little, and to skip nearly a line costs as much (benchmarks: placement, dense).
+// In longer loops, a second line costs little, and skipping nearly a line costs as much (benchmarks: placement, dense).
 constexpr int most_bytes = 48;
 
 // Whether the function is a loop's outlined code, or has its plain version in it.

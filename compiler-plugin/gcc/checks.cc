@@ -240,7 +240,7 @@ tree find_first_loop(tree* node, int* walk_subtrees, void*)
     return (TREE_CODE(*node) == OMP_FOR || TREE_CODE(*node) == OMP_SIMD) && OMP_FOR_INIT(*node) ? *node : NULL_TREE;
 }
 
-// Of the nest itself, not of loops inside.
+// Only for the nest itself, not for loops inside.
 tree find_between_loops(tree* node, int* walk_subtrees, void*)
 {
     if (TYPE_P(*node) || TREE_CODE(*node) == OMP_PARALLEL || TREE_CODE(*node) == OMP_FOR ||

@@ -240,7 +240,7 @@ public:
         add(gimple_build_assign(result, NOP_EXPR, value));
         return result;
     }
-    // Of an if clause, null if there is none.
+    // The expression of an if clause, null if there is none.
     tree condition(tree value)
     {
         if (!value)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// `#pragma ws ...`: libcpp is told of a deferred pragma `ws`. When it has lexed the pragma's first token it calls
-// the line_change callback with that very token, before anything of the pragma reaches the parser: there all its
-// tokens are read, rewritten and pushed back. This works for C, which lexes as it parses, and for C++, which lexes
+// `#pragma ws ...`: the plugin registers a deferred pragma `ws` with libcpp. When it has lexed the pragma's first token
+// it calls the line_change callback with that very token, before anything of the pragma reaches the parser: there all
+// its tokens are read, rewritten and pushed back. This works for C, which lexes as it parses, and for C++, which lexes
 // the whole file first.
 #include "ws_gcc.h"
 

@@ -83,7 +83,7 @@ Call call_kind(gimple* statement)
     }
 }
 
-// A static object of so many words: a text, a number, zeroes, and behind ten of these the addresses.
+// Makes a static object of `words` words: a text, a number, zeroes, and behind ten of these the addresses.
 tree build_words(location_t at, const char* name, int words, const std::string& text, HOST_WIDE_INT number,
                  const std::vector<tree>& addresses = {})
 {
@@ -276,7 +276,7 @@ void Lowering::drop_mark(gimple_stmt_iterator* at)
     gsi_replace(at, instead, true);
 }
 
-// The increment of an unsigned variable of so many bits that counts down (0: no such), as checks.cc explains.
+// The increment of an unsigned variable with this many bits that counts down (0: there is none), as checks.cc explains.
 tree countdown(gimple_stmt_iterator* at, tree increment, int bits)
 {
     if (!bits)

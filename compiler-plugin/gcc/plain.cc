@@ -110,7 +110,7 @@ bool may_repeat_before(gimple* statement, tree function)
     return true;
 }
 
-// Of `cfun`, an outlined loop. False if it has no plain version.
+// Takes `cfun`, an outlined loop. False if it has no plain version.
 bool find_requests(Requests& out)
 {
     if (cfun->calls_setjmp || cfun->calls_alloca || cfun->has_nonlocal_label)

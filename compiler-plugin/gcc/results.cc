@@ -107,7 +107,7 @@ Result result_of(tree clause)
         r.pointers = 1;
     }
     r.name = result_name(where);
-    // Whose operation is the user's own cannot be compared; arrays of Fortran have a merge of their own, too, but an
+    // Results with a user's own operation cannot be compared. Arrays of Fortran have a merge of their own, too, but an
     // operation.
     if (!DECL_P(where) || OMP_CLAUSE_REDUCTION_CODE(clause) == ERROR_MARK)
         return r;

@@ -5,8 +5,8 @@
 // ever. Most keep their variable, and what the compiler knows of it: the mark gets its type, and libws looks whether
 // the step fits (runtime/abi/steps.h).
 //
-// Where all is constant, so that it is known not to fit, and of collapsed loops, whose iterations GCC counts in the
-// variable's type, each such loop counts from 0 by 1 and computes its variable:
+// Some loops count from 0 by 1 and compute their variable: loops whose bounds are all constant and known not to fit,
+// and collapsed loops, whose iterations GCC counts in the variable's type:
 //
 //     for (unsigned long k = 0; k < COUNT; k++) { i = (int) (FIRST + k * STEP); ... }
 //
@@ -41,7 +41,7 @@ struct Head {
     // A constant step, as the loop goes: less than 0 if down.
     offset_int constant_step() const
     {
-        // Of an unsigned variable that counts down -3 is 2^32 - 3.
+        // For an unsigned variable that counts down, -3 is 2^32 - 3.
         const offset_int value =
             offset_int::from(wi::to_wide(step), added && down() ? SIGNED : TYPE_SIGN(TREE_TYPE(step)));
         return added ? value : -value;

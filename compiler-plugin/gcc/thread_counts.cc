@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who knows how many threads OpenMP has: the variables and members that a file sets from omp_get_max_threads() or
+// What knows how many threads OpenMP has: the variables and members that a file sets from omp_get_max_threads() or
 // omp_get_num_threads(). Code that asks takes short cuts where there is one thread (LULESH adds without atomics), and
 // guests would come on top of OpenMP's threads: a loop that uses the number must stay OpenMP's.
 #include "ws_gcc.h"

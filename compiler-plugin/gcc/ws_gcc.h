@@ -154,7 +154,7 @@ bool read_rewritten_fortran();
 void take_over_fortran_diagnostics();
 void register_fortran_pass(const char* plugin_name);
 
-// Of C++; "" of any other symbol.
+// For symbols of C++; "" for any other symbol.
 std::string readable_name(const std::string& symbol);
 
 // What the loop with this mark, in this function, is called. The first call for each loop must come in the order of the

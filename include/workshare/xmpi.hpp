@@ -127,7 +127,7 @@ public:
                 error = XMPI_Set_resize(handle_, &a->data, resize);
         check(error);
     }
-    // Of a sparse matrix its starts.
+    // Removes the starts of a sparse matrix.
     template <class T> void remove(std::vector<T>& v)
     {
         for (size_t i = 0; i < arrays_.size(); i++)
@@ -158,7 +158,7 @@ public:
         check(XMPI_Monitor_end_finish(handle_, &count_, &displ_, &moved));
         return moved != 0;
     }
-    // Of all processes of the communicator, for MPI_Allgatherv and its like; `processes`: how many it has.
+    // Counts of all processes of the communicator, for MPI_Allgatherv and its like; `processes`: how many it has.
     std::vector<MPI_Count> counts(int processes) const
     {
         std::vector<MPI_Count> all(size_t(processes), 0);

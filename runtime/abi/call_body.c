@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The part of a participant in a loop of ws_for. In a file of its own, which is compiled without unwind tables: a C++
- * exception that leaves a body finds no way on, and the program's own std::terminate says what it is. libws could not
- * catch it, for its unwinder is a private copy, and to let it pass would leave a region open. */
+ * Runs the part of a participant in a loop of ws_for. This file is compiled without unwind tables: a C++ exception that
+ * leaves a body finds no way on, and the program's own std::terminate names it. libws could not catch the exception,
+ * because its unwinder is a private copy. To let it pass would leave a region open. */
 #include "abi/call_body.h"
 
 void call_body(void *data)

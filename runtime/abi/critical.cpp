@@ -34,8 +34,8 @@ void* remembered(unsigned index) { return reinterpret_cast<void*>(uintptr_t(gene
 [[noreturn]] __attribute__((cold, noinline)) void fail(const ws_critical& critical, const char* what)
 {
     const bool named = *critical.name;
-    std::fprintf(stderr, "workshare: critical section%s%s%s: %s; ending the job\n", named ? " '" : "", critical.name,
-                 named ? "'" : " without a name", what);
+    std::fprintf(stderr, "workshare: error: critical section%s%s%s: %s; ending the job\n", named ? " '" : "",
+                 critical.name, named ? "'" : " without a name", what);
     mpi::end_job();
 }
 
@@ -56,7 +56,7 @@ Lock& lock_of(ws_critical& critical)
         return (*locks)[uint32_t(known) - 1];
     unsigned index = locks->find(critical.name);
     if (index == LockTable::none)
-        fail(critical, "a program can have 256 names at most");
+        fail(critical, "the program has more than 256 names of critical sections");
     base::store_release(critical.lock, remembered(index));
     return (*locks)[index];
 }
@@ -95,9 +95,9 @@ WS_EXPORT void ws_critical_start(ws_critical* critical)
     if (WS_UNLIKELY(error == EOWNERDEAD))
         holder_died(*critical, lock);
     if (WS_UNLIKELY(error == EDEADLK))
-        fail(*critical, "it was entered again by the thread that is inside it");
+        fail(*critical, "the thread that is inside entered it again");
     if (WS_UNLIKELY(error))
-        fail(*critical, "its lock is not usable any more");
+        fail(*critical, "its lock cannot be used any more");
     lock.holder_pid = own_pid;
     lock.holder_rank = world_rank;
 }

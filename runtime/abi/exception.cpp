@@ -26,11 +26,11 @@ void name_the_loop()
     if (self.in_region || self.site) {
         char text[512];
         const bool thrown = !type_of_exception || type_of_exception();
-        int length = std::snprintf(text, sizeof text, "workshare: %s an iteration of the ws loop%s%s; %s\n",
+        int length = std::snprintf(text, sizeof text, "workshare: error: %s an iteration of the ws loop%s%s; %s\n",
                                    thrown ? "an exception left" : "std::terminate was called in", self.site ? " " : "",
                                    self.site ? self.site->where : "",
-                                   thrown ? "it must be caught inside"
-                                          : "pthread_exit and pthread_cancel, which leave it, do that too");
+                                   thrown ? "catch it inside the iteration"
+                                          : "pthread_exit and pthread_cancel in an iteration do that, too");
         if (write(STDERR_FILENO, text, length < int(sizeof text) ? size_t(length) : sizeof text - 1) < 0)
             abort();
     }

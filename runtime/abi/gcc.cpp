@@ -89,11 +89,12 @@ void check_split(const ws_site* site)
         return;
     static volatile Hardware::Flag said; // a team's threads all come here
     if (Hardware::fetch_add_full(said, 1) == 0) {
-        std::fprintf(stderr,
-                     "workshare: %s: the step after the last iteration passes the last value of the loop variable's "
-                     "type, which a loop "
-                     "with 'lastprivate' or 'simd' cannot do\n",
-                     site->where);
+        std::fprintf(
+            stderr,
+            "workshare: error: %s: the step after the last iteration passes the last value of the loop variable's "
+            "type, which a loop "
+            "with 'lastprivate' or 'simd' cannot do\n",
+            site->where);
         std::exit(1);
     }
     for (;;)
@@ -145,7 +146,7 @@ __attribute__((cold, noinline)) bool start_unless_split_ull(bool up, unsigned lo
                : ws_loop_ull_start(up, start, end, incr, lo, hi);
 }
 
-// Merges of one process exclude each other; guests come to them when they leave, seldom and shortly.
+// Merges of one process exclude each other; guests merge when they leave, which is rare and short.
 SpinLock merge_lock;
 
 } // namespace
@@ -154,9 +155,10 @@ void ws::abi::free_merge_lock() { merge_lock.unlock(); }
 
 WS_EXPORT void ws_too_many_iterations(const char* where)
 {
-    std::fprintf(stderr,
-                 "workshare: %s: the loop has more iterations than the type of its variable has positive values\n",
-                 where);
+    std::fprintf(
+        stderr,
+        "workshare: error: %s: the loop has more iterations than the type of its variable has positive values\n",
+        where);
     std::exit(1);
 }
 

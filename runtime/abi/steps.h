@@ -32,7 +32,8 @@ inline bool splits(long start, long end, long incr, long least, long most, Split
     if (WS_LIKELY(!step_leaves(end, incr, least, most)))
         return false;
     const uint64_t n = loop::count_signed(start, end, incr), last = uint64_t(start) + (n - 1) * uint64_t(incr);
-    // In the type: so many values further back; of 64 bits the same.
+    // The variable wraps around: in its type, `after` is the value that lies `values` further back. With 64 bits it is
+    // `after` itself.
     const uint64_t values = least == 0 && most == INT64_MAX ? 0 : uint64_t(most) - uint64_t(least) + 1;
     const uint64_t after = last + uint64_t(incr);
     split = {{uint64_t(start), uint64_t(incr), last, n - 1}, last, incr > 0 ? after - values : after + values};

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Who owns a core of the node, and what it is used for. One word a core in the window, changed by compare-and-swap
-// alone:
+// The owner of a core of the node, and what the core is used for. One word per core in the window, changed by
+// compare-and-swap alone:
 //
 //    owner (16) | heir (16) | use (8) | generation (24)
 //
-// A use is taken and given back by whoever computes, at any time. Owners change in two steps: the decider of the node
-// promises the core to an heir (promise()), and the owner hands it over between two of its regions, when the core has
-// no other use than its owner's (settle()). So a core never changes hands under a region, and an owner that never comes
-// there keeps what it has. The generation grows with each change, so that an old word never looks like a new one while
-// 2^24 changes pass.
+// The process that computes takes a use and gives it back, at any time. Owners change in two steps: the decider of the
+// node promises the core to an heir (promise()), and the owner hands it over between two of its regions, when the core
+// has no other use than its owner's (settle()). So a core never changes hands under a region, and an owner that never
+// comes there keeps what it has. The generation grows with each change, so that an old word never looks like a new one
+// while 2^24 changes pass.
 //
 // Arithmetic on one word, and no lock: nothing is left behind by a process that dies here.
 #pragma once
@@ -60,8 +60,8 @@ public:
     // acquire: what the last user wrote before it left
     Core look() const { return Core::unpack(Atomics::load_acquire(*word_)); }
 
-    // From one use to another; false, and nothing changed, if it has another use than `from`. Any thread.
-    // Full barriers here and below: whoever computes under the new use sees what was done under the old one.
+    // From one use to another; false, and nothing changed, if it has another use than `from`. Any thread. Full barriers
+    // here and below: a process that computes under the new use sees what was done under the old one.
     bool change(Use from, Use to)
     {
         return update([&](Core& core) {

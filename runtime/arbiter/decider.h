@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Who decides. Where a policy changes something for all ranks of a node, one of them decides at a time: the one that
-// comes first, for a time that it states. If it dies, or stops, the next one can decide when that time is over. One
+// The rank that decides. When a policy changes something for all ranks of a node, one of them decides at a time: the
+// first to come, for a time that it states. If it dies, or stops, the next one can decide when that time is over. One
 // word in the window, changed only by compare-and-swap:
 //
 //     63                    10 9        0
@@ -28,7 +28,7 @@ template <class Atomics = Hardware> class BasicDecider {
     using Word = typename A::Word;
 
 public:
-    // Of the node rank `me`. A null word: this rank never decides.
+    // For the node rank `me`. With a null word, this rank never decides.
     BasicDecider(volatile Word* word, unsigned me) : word_(word), me_(me) {}
     BasicDecider() = default;
 

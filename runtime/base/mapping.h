@@ -16,7 +16,7 @@ using boost::interprocess::read_only;
 using boost::interprocess::read_private; // read only, and private
 using boost::interprocess::read_write;
 
-// An open file that a mapping is made of. Whoever opened it closes it.
+// An open file that a mapping is made of. Its opener closes it.
 class MappedFile {
 public:
     explicit MappedFile(int fd) : fd_(fd) {}

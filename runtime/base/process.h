@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Who a process is, as it tells the others of its node, and whether it still lives. A wrong "dead" ends a job that is
-// well: in doubt a process lives, and the launcher notices its death.
+// The identity of a process, which it tells the others of its node, and whether it still lives. A wrong "dead" ends a
+// healthy job. So in doubt a process counts as alive, and the launcher notices its death.
 #pragma once
 
 #include <cstdint>

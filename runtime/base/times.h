@@ -19,8 +19,8 @@ constexpr double return_us = 30;
 constexpr uint64_t thread_nap_us = 200;
 // How often a thread asks the kernel how long it had no CPU: what it missed it learns at the next look.
 constexpr double kept_off_us = 8000;
-// Of work in which a thread did not run, for whatever reason, so much is neglected, all in all: a quarter of what is
-// called disturbed. A guest misses some 25 each time that the thread whose core it has looks at MPI.
+// Time of work in which a thread did not run, for whatever reason, is neglected up to this sum: a quarter of what
+// counts as disturbed. A guest misses some 25 each time that the thread whose core it has looks at MPI.
 constexpr double kept_off_little_us = 250;
 // By itself the exact search for places may take what a program can well spend once; as a part of `automatic` it must
 // not be noticed. The search for neighbours likewise.

@@ -22,8 +22,8 @@ using base::Mapping;
 using base::Sight;
 using base::lift;
 
-// Whoever makes a book needs microseconds for it, and many time slices on a crowded machine; one that
-// takes longer was stopped, and is passed over.
+// Making a book takes microseconds, and many time slices on a crowded machine. A process that takes longer was stopped,
+// and its book is passed over.
 constexpr unsigned book_patience_us = 200000, book_look_us = 100;
 
 namespace {
@@ -187,8 +187,8 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
                     earliest.stamp = stamp;
                 }
             } else
-                problem = "process " + std::to_string(pid) + " has a file named " + file_name +
-                          " that is no node book of this version: ignored";
+                problem = "ignoring the file " + std::string(file_name) + " of process " + std::to_string(pid) +
+                          ", which is no node book of this version";
             if (fd >= 0)
                 close(fd);
         }
@@ -248,7 +248,7 @@ bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask 
             Hardware::cas_full(book->used, used, i + 1);
         mapping_ = std::move(mapping);
         book_ = book;
-        clear_cores(Flag(i + 1)); // of whoever had the page
+        clear_cores(Flag(i + 1)); // of the process that had the page
         Hardware::store_release(page.state, Page::there); // after all of it. Pairs with neighbours()
         Hardware::fetch_add_full(book->changes, 1);
         fd_ = fd;

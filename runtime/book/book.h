@@ -53,14 +53,15 @@ struct alignas(64) Page {
 // A core that a process offers to other jobs, for the time in which no rank of its own can use it. It stays when its
 // owner has ended, until another process takes that one's page.
 struct alignas(64) SharedCore {
-    volatile Flag owner;   // its page + 1; 0: free. Who offers: 0 -> it, by compare-and-swap; who takes the page: -> 0
+    // its page + 1; 0: free. Writers: the process that offers, by compare-and-swap; the one that takes the page, 0
+    volatile Flag owner;
     volatile Flag there;   // the rest of the row is written
     ProcessId process;     // the owner
     uint64_t job;
     int32_t node, cpu;     // -1: pretended
     // uses so far (32) | page + 1 of the process whose region is on it, 0: nobody. By compare-and-swap
     volatile Hardware::Word user;
-    volatile Hardware::Word used; // ticks. Who uses it adds
+    volatile Hardware::Word used; // ticks. Writer: the process that uses the core, which adds
 };
 
 struct Book {
@@ -141,9 +142,9 @@ public:
     // From now on this process's job lends these of its cores, and those of the other ranks that call this. False: the
     // book has no room for more.
     bool share(const std::vector<int>& cpus);
-    // Of other jobs that share, but for those with a CPU that a job has which does not share. Cold. Looks who lives.
-    // `leaving`: somebody has left MPI and still lives; its cores can be had when it has ended, which changes() does
-    // not tell.
+    // Returns the cores of other jobs that share, except jobs with a CPU that belongs to a job that does not share.
+    // Cold: it looks which processes live. `leaving`: a process has left MPI and still lives. Its cores are available
+    // when it has ended, which changes() does not report.
     std::vector<Lenders> lenders(bool& leaving) const;
     // The core's CPU; -1 if it is pretended, or if no book can hold the number that stands there.
     static int cpu_of(const SharedCore& core);
@@ -151,7 +152,7 @@ public:
     static bool at_rest(const Lenders& lenders, uint64_t now, uint64_t ticks);
     // Takes a core: what to give it back with; 0: it is another's.
     Hardware::Word take(SharedCore& core) const;
-    // `used`: for so many ticks.
+    // `used`: for how many ticks it was used.
     void give_back(SharedCore& core, Hardware::Word taken, uint64_t used) const;
     // Ticks that other jobs have used this process's cores for.
     uint64_t used_by_others() const;

@@ -28,9 +28,9 @@ constexpr double long_pass_s = 5, pass_patience_s = 2, unknown_pass_s = 10;
 
 namespace {
 
-// Where chunks are to be small there are at most so many: a loop of a billion iterations must come to an end.
+// The most chunks of a loop whose chunks are to be small: a loop of a billion iterations must come to an end.
 constexpr uint64_t most_chunks = 4096;
-constexpr unsigned often = 3; // after so many waits for a helper in vain the wait becomes short
+constexpr unsigned often = 3; // waits for a helper in vain after which the wait becomes short
 volatile Flag in_vain; // waits in a row in which none came
 
 Chaos dice = [] {
@@ -104,11 +104,11 @@ struct Comparison {
 };
 std::unique_ptr<Comparison> comparisons[window::max_slots]; // by slot; an owner has one region
 
-// In each order so many executions of a loop are compared; so many if passes take long; and so many tries may fail.
+// How many executions of a loop are compared in each order, also if passes take long; and how many tries may fail.
 constexpr unsigned enough = 2, enough_of_long = 1, most_tries = 6, most_failures = 3;
 constexpr uint64_t most_elements = uint64_t(1) << 20;
 constexpr unsigned most_messages = 4; // a loop
-constexpr double times_as_long = 30; // a pass may take so many times what the loop is thought to take
+constexpr double times_as_long = 30; // how much longer a pass may take than the loop is expected to
 
 volatile Flag some_differ;
 

@@ -186,7 +186,7 @@ double allowed(const Result& r, const Spread& spread, uint64_t iterations, doubl
 {
     if (!r.is_rounded())
         return 0;
-    // Of many rounding errors most cancel out: what is left grows with the root of their number.
+    // Most of many rounding errors cancel out. The rest grows with the root of their number.
     const double expected = std::max(double(iterations), 8 * std::sqrt(most_additions(iterations, seconds))) *
                             epsilon(r.bytes) * spread.magnitude;
     return std::min(32 * spread.deviation + expected, most_rounding(r, spread, iterations, seconds));

@@ -158,7 +158,7 @@ std::string wrong_values(const std::string& option, const Known& known, const st
                             (apart && !takes_any && (values[0] == ":" || is_option(values[0])));
     if (is_missing || (known.values == a_variable &&
                        (values[0][0] == '=' || (values.size() < 2 && values[0].find('=') == values[0].npos))))
-        return option + ": the value is missing, " + known.wanted;
+        return option + ": no value given; expected " + known.wanted;
     return known.is_valid(values[0]) ? "" : option + ": '" + values[0] + "' is not " + known.wanted;
 }
 
@@ -228,7 +228,7 @@ private:
         const size_t equals = word.find('=');
         // hydra would take what follows for the program
         if (found->second->values == 0 && equals != std::string::npos) {
-            complain("option -" + name + " takes no value, it was given '" + word.substr(equals + 1) + "'");
+            complain("option -" + name + " takes no value, but '" + word.substr(equals + 1) + "' was given");
             take_words(words_.size());
             return;
         }

@@ -35,7 +35,7 @@ namespace {
 // One message and out: the user mistyped something.
 [[noreturn]] void fail(const std::string& message)
 {
-    std::fprintf(stderr, "mpiexec: %s\n", message.c_str());
+    std::fprintf(stderr, "mpiexec: error: %s\n", message.c_str());
     std::exit(EXIT_FAILURE);
 }
 
@@ -120,7 +120,7 @@ bool is_pipe(const std::string& path)
 std::string in_memory(const char* name, const std::string& text)
 {
     if (access("/proc/self/fd", X_OK) != 0)
-        fail(std::string("cannot hand a copy of the ") + name + " on to hydra: /proc is not mounted");
+        fail(std::string("cannot pass a copy of the ") + name + " to hydra: /proc is not mounted");
     const int fd = memfd_create(name, 0);
     if (fd < 0 || write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
         fail(std::string("cannot copy the ") + name + ": " + std::strerror(errno));
@@ -204,7 +204,7 @@ Launcher::Launcher(const std::vector<std::string>& words)
     read_config_file();
     if (asked_.needs_program)
         fail(asked_.has_program ? "no program after the last ':'"
-                                : "no program is given, mpiexec -help lists the options");
+                                : "no program given; mpiexec -help lists the options");
     replace_host_files();
 }
 
@@ -214,7 +214,7 @@ std::vector<Option>& Launcher::options(const char* what)
         table_ = read_table(share());
     is_read_ = true;
     if (table_.options.empty() && what)
-        fail(std::string(what) + ": cannot read which options there are, in " + table_.path + ": " +
+        fail(std::string(what) + ": cannot read the table of options, " + table_.path + ": " +
              std::strerror(table_.error) + "; is the installation complete?");
     return table_.options;
 }
@@ -284,8 +284,8 @@ bool Launcher::take(const std::vector<std::string>& words, size_t& at, bool in_c
         return true;
     }
     const std::string name = word.substr(0, word.find('='));
-    if (const Option* meant = nearest(options(nullptr), name))
-        fail("unknown option -" + name + ", did you mean " + meant->name + "?");
+    if (const auto meant = nearest(options(nullptr), name); !meant.empty())
+        fail("unknown option -" + name + did_you_mean(meant));
     return false;
 }
 
@@ -306,15 +306,8 @@ void Launcher::take_ours(const std::string& word, const std::vector<std::string>
     };
     while (o != all.end() && !is_called(o->name) && !is_called(o->former_name))
         ++o;
-    if (o == all.end()) {
-        if (const Option* meant = nearest(all, name))
-            fail("unknown option -" + name + ", did you mean " + meant->name + "?");
-        std::string known;
-        for (const Option& one : all)
-            if (!one.name.empty())
-                known += (known.empty() ? "" : ", ") + one.name + one.placeholder;
-        fail("unknown option -" + name + " (known: " + known + ")");
-    }
+    if (o == all.end())
+        fail("unknown option -" + name + did_you_mean(nearest(all, name, any_distance)));
     if (is_called(o->former_name))
         note(ws::option::renamed(o->former_name, o->name));
     // Two that follow each other may have one name: the second is meant if a value is given.
@@ -325,14 +318,14 @@ void Launcher::take_ours(const std::string& word, const std::vector<std::string>
         o = with_file;
     if (o->placeholder.empty()) {
         if (value)
-            fail("option " + o->name + " takes no value, it was given '" + *value + "'");
+            fail(o->name + " takes no value, but '" + *value + "' was given");
         o->value = "1";
         return;
     }
     if (!value && !o->alone.empty())
         value = o->alone;
     if (!value && at == words.size())
-        fail(o->name + ": the value is missing, " + o->wanted);
+        fail(o->name + ": no value given; expected " + o->wanted);
     if (!value)
         value = words[at++];
     value = current_word(*o, *value);
@@ -382,7 +375,7 @@ std::optional<std::string> Launcher::next_file(const Option& o, const std::vecto
     }
     if (word.find('.') != std::string::npos && word.find('/') == std::string::npos && access(word.c_str(), X_OK) != 0 &&
         program_in_path(word).empty())
-        fail(o.name + " " + word + ": that is no program; a file's name comes after '=', as in " + o.name + "=out" +
+        fail(o.name + " " + word + ": no such program; the name of a file follows '=', as in " + o.name + "=out" +
              o.endings[0]);
     return std::nullopt;
 }
@@ -442,17 +435,17 @@ void Launcher::check_together(const Option& o) const
                 std::string needed;
                 for (const std::string& word : words)
                     needed += (needed.empty() ? "=" : word == words.back() ? " or " : ", ") + word;
-                fail(o.name + " has no meaning without " + other.name + needed);
+                fail(o.name + " requires " + other.name + needed);
             }
             if (now.empty())
-                fail(o.name + " has no meaning without " + other.name);
+                fail(o.name + " requires " + other.name);
         }
     for (const Option& other : table_.options) {
         if (&other == &o || !o.is_file())
             break;
         const auto one = value(other), two = value(o);
         if (other.is_file() && one && two && !one->empty() && *one == *two)
-            fail(other.name + " and " + o.name + " are given the same file, " + *one);
+            fail(other.name + " and " + o.name + " have the same file, " + *one);
     }
 }
 
@@ -530,7 +523,7 @@ void Launcher::must_preload(const Option& o)
         if (access(path.c_str(), R_OK) != 0 || !realpath(path.c_str(), library))
             fail(o.name + ": cannot read " + path + ": " + std::strerror(errno) + "; is the installation complete?");
         if (!can_be_loaded_first(library))
-            fail(o.name + ": libraries cannot be loaded first from a folder with a colon or a semicolon in its name: " +
+            fail(o.name + ": cannot preload a library from a folder with a colon or a semicolon in its name: " +
                  library);
         preload(library);
     }
@@ -627,18 +620,23 @@ void Launcher::settle()
     for (const std::string& line : is_on ? notes_ : std::vector<std::string>())
         std::fprintf(stderr, "mpiexec: note: %s\n", line.c_str());
 
+    std::string origins; // for WS_DISPLAY_ENV
     for (const Option& o : all) {
         if (o.value && !is_on && !(o.enables && *o.value == "off"))
-            fail(o.name + " has no meaning without -workshare");
+            fail(o.name + " requires -workshare");
         if (!is_on)
             continue;
         check_variable(o);
         check_together(o);
-        if (o.value)
+        if (o.value) {
             given_[o.variable] = *o.value;
+            origins += o.variable + ",";
+        }
         const auto now = value(o);
         if (!o.linked.empty() && (!now || *now == o.linked)) {
             set_if_linked(o);
+            if (!now && given_.count(o.variable))
+                origins += o.variable + ":,";
             continue;
         }
         if (!now || *now == "0" || *now == "off")
@@ -651,6 +649,9 @@ void Launcher::settle()
         if (!o.numbered.empty() && now->substr(0, now->find(':')) == with_number)
             make_room();
     }
+    for (const Option& o : all)
+        if (o.variable == "WS_DISPLAY_ENV" && is_on && value(o) == std::optional<std::string>("1"))
+            given_["WS_GIVEN"] = origins;
 }
 
 // Without those settings of variables that an option has set: it goes before them.

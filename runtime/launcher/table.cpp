@@ -173,18 +173,25 @@ bool is_valid(const Option& o, const std::string& value)
     return o.kind != "words"; // what else there is libws looks at
 }
 
-const Option* nearest(const std::vector<Option>& options, const std::string& misspelt)
+std::vector<std::string> nearest(const std::vector<Option>& options, const std::string& misspelt, int most)
 {
-    const Option* found = nullptr;
-    int least = 4;
-    for (const Option& o : options) {
-        const int apart = o.name.empty() ? least : option::letters_apart(misspelt, o.name.substr(1));
-        if (apart < least) {
-            least = apart;
-            found = &o;
-        }
-    }
-    return found;
+    std::vector<std::pair<int, std::string>> all;
+    for (const Option& o : options)
+        if (!o.name.empty() && (all.empty() || all.back().second != o.name)) // two that follow each other may have one
+            all.emplace_back(option::letters_apart(misspelt, o.name.substr(1)), o.name);
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::string> names;
+    for (size_t i = 0; i < all.size() && i < 2 && all[i].first < most; i++)
+        names.push_back(all[i].second);
+    return names;
+}
+
+std::string did_you_mean(const std::vector<std::string>& names)
+{
+    std::string text;
+    for (const std::string& name : names)
+        text += (text.empty() ? "; did you mean " : " or ") + name;
+    return text.empty() ? "" : text + "?";
 }
 
 } // namespace ws::launcher

@@ -56,7 +56,12 @@ std::vector<option::Spelling> spellings(const std::vector<Option>& options);
 bool is_valid(const Option& option, const std::string& value);
 bool ends_well(const Option& file, const std::string& value);
 
-// The option whose name is nearest to `misspelt`, which has no dashes; null if none is near.
-const Option* nearest(const std::vector<Option>& options, const std::string& misspelt);
+// Returns the names of the options, two at most, that differ from `misspelt`, which has no dashes, in fewer than `most`
+// letters; the nearest first.
+constexpr int near = 4, any_distance = 41;
+std::vector<std::string> nearest(const std::vector<Option>& options, const std::string& misspelt, int most = near);
+
+// "; did you mean A or B?"
+std::string did_you_mean(const std::vector<std::string>& names);
 
 } // namespace ws::launcher

@@ -83,7 +83,7 @@ public:
     explicit Command(std::vector<std::string> words) : table_(read_table(prefix() + "/share/workshare"))
     {
         if (table_.options.empty())
-            fail("cannot read which options there are, in " + table_.path + ": " + std::strerror(table_.error) +
+            fail("cannot read the table of options, " + table_.path + ": " + std::strerror(table_.error) +
                  "; is the installation complete?");
         take_options(words);
         rest_ = std::move(words);
@@ -183,7 +183,7 @@ void Command::take_options(std::vector<std::string>& words)
         }
         if (word == "--mpi" || word.compare(0, 6, "--mpi=") == 0) {
             if (word == "--mpi" && words.empty())
-                fail("--mpi: the value is missing: " + known_families(prefix()));
+                fail("--mpi: no value given; expected one of " + known_families(prefix()));
             mpi_ = word == "--mpi" ? words[0] : word.substr(6);
             if (word == "--mpi")
                 words.erase(words.begin());
@@ -198,7 +198,7 @@ void Command::take_options(std::vector<std::string>& words)
         std::exit(EXIT_SUCCESS);
     }
     if (words.empty())
-        fail("no program is given; workshare --help lists the options");
+        fail("no program given; workshare --help lists the options");
 }
 
 void Command::take(const std::string& word, std::vector<std::string>& words)
@@ -211,22 +211,27 @@ void Command::take(const std::string& word, std::vector<std::string>& words)
     auto& all = table_.options;
     auto o = std::find_if(all.begin(), all.end(), [&](const Option& one) { return own_name(one) == name; });
     if (o == all.end()) {
-        const Option* const meant = nearest(all, "workshare-" + name.substr(name.find_first_not_of('-')));
-        fail("unknown option " + name + (meant && !own_name(*meant).empty() ? ", did you mean " + own_name(*meant) + "?"
-                                                                           : "; workshare --help lists the options"));
+        std::vector<Option> own;
+        std::copy_if(all.begin(), all.end(), std::back_inserter(own),
+                     [](const Option& one) { return own_name(one) != ""; });
+        std::vector<std::string> meant =
+            nearest(own, "workshare-" + name.substr(name.find_first_not_of('-')), any_distance);
+        for (std::string& one : meant) // -workshare-quantum is --quantum here
+            one.replace(0, sizeof "-workshare" - 1, "-");
+        fail("unknown option " + name + did_you_mean(meant));
     }
     // Two that follow each other may have one name: the second, a file, is meant if a value is given.
     if (o + 1 != all.end() && (o + 1)->name == o->name && value)
         ++o;
     if (o->placeholder.empty()) {
         if (value)
-            fail(name + " takes no value, it was given '" + *value + "'");
+            fail(name + " takes no value, but '" + *value + "' was given");
         value = "1";
     } else if (!value && !o->alone.empty()) {
         value = o->alone;
     } else if (!value) {
         if (words.empty())
-            fail(name + ": the value is missing, " + o->wanted);
+            fail(name + ": no value given; expected " + o->wanted);
         value = words[0];
         words.erase(words.begin());
     }
@@ -263,7 +268,7 @@ void Command::load_first()
     if (first_.empty())
         return;
     if (folder_.find_first_of(":;") != folder_.npos)
-        fail("libraries cannot be loaded first from a folder with a colon or a semicolon in its name: " + folder_);
+        fail("cannot preload a library from a folder with a colon or a semicolon in its name: " + folder_);
     const auto prepend = [&](const char* variable, const std::string& entries) {
         const char* const others = std::getenv(variable);
         given_[variable] = entries + (others && *others ? std::string(":") + others : "");
@@ -299,10 +304,12 @@ void Command::settle()
             const auto& words = o.needs_words;
             if (needed != table_.options.end() && needed->variable != "WS_ENABLE" &&
                 (has.empty() || (!words.empty() && std::find(words.begin(), words.end(), has) == words.end())))
-                fail(own_name(o) + " has no meaning without " + own_name(*needed) +
+                fail(own_name(o) + " requires " + own_name(*needed) +
                      (words.empty() ? "" : "=" + words[0]));
         }
         given_[o.variable] = *now;
+        if (o.value)
+            given_["WS_GIVEN"] += o.variable + ",";
         if (*now == "0" || *now == "off")
             continue;
         if (o.calms)

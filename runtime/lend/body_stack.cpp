@@ -106,10 +106,10 @@ int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, const Body
     if (error == EAGAIN && size.chosen) {
         static bool said;
         if (!said)
-            std::fprintf(
-                stderr,
-                "workshare: rank %d gets no thread with a stack of %zu MiB (WS_STACKSIZE): %s; its loops run without\n",
-                stack.rank, size.bytes / MiB, std::strerror(error));
+            std::fprintf(stderr,
+                         "workshare: warning: rank %d gets no helper thread with a stack of %zu MiB (WS_STACKSIZE): "
+                         "%s; its loops run without helpers\n",
+                         stack.rank, size.bytes / MiB, std::strerror(error));
         said = true;
     }
     return error;
@@ -136,8 +136,9 @@ void watch_stack(const char* kind, int rank)
     Watched& w = watched;
     w.signal_stack = memory;
     w.guard = uintptr_t(lowest) - guard;
-    w.length = std::snprintf(w.text, sizeof w.text, "workshare: a %s thread of rank %d ran out of its stack of %zu MiB",
-                             kind, rank, (size - std::min(size, loop::static_tls_bytes())) / MiB);
+    w.length =
+        std::snprintf(w.text, sizeof w.text, "workshare: error: a %s thread of rank %d ran out of its stack of %zu MiB",
+                      kind, rank, (size - std::min(size, loop::static_tls_bytes())) / MiB);
     w.lowest = uintptr_t(lowest);
 }
 

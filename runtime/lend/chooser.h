@@ -19,9 +19,9 @@ struct Candidate {
     uint64_t random;   // another number at each look
 };
 
-// Whom a thief prefers: the region of the highest score above 0. Called for each region that has work, by a rank that
-// is blocked or a worker that is idle: some nanoseconds, no memory but the candidate's. victims.cpp has the table.
-// Null: nobody is helped; ranks wait as in MPICH, and are measured.
+// Scores a candidate: a thief prefers the region with the highest score above 0. Called for each region that has work,
+// by a rank that is blocked or a worker that is idle: some nanoseconds, no memory but the candidate's. victims.cpp has
+// the table. Null: nobody is helped; ranks wait as in MPICH, and are measured.
 using Score = double (*)(const Candidate&);
 
 // A region to help with; `rank` is nobody when there is none.
@@ -44,8 +44,8 @@ public:
     Target choose(window::Hungry hunger, bool direct, uint64_t least);
     // Why the last choose() found none.
     observe::Refusal why_none() const { return why_none_; }
-    // If that was too little work: for so many ticks the owners, and who helps them already, have something to do; then
-    // the first of these regions is over. 0: it is not known.
+    // If choose() found too little work, returns for how many ticks the owners and their helpers are still busy. Then
+    // the first of these regions is over. 0: unknown.
     uint64_t little_left() const { return little_left_ == unknown ? 0 : little_left_; }
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Who wakes whom: senders wake the rank for which they have posted something, owners wake threads that sleep because
-// they have no work.
+// Wakeups: senders wake the rank for which they have posted something, owners wake threads that sleep because they have
+// no work.
 #include "lend/rank.h"
 
 #include "openmp/library/regions.h"

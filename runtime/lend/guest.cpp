@@ -123,7 +123,7 @@ void take_seat(Rank& rank, unsigned index)
 {
     loop::join(rank.loops);
     pthread_setname_np(pthread_self(), "ws guest");
-    watch_stack("guest", rank.window.own_home().world_rank);
+    watch_stack("helper", rank.window.own_home().world_rank);
     loop::watch_thread(true);
     own_seat = &rank.loops.board->guest_seat(index);
     Hardware::store_relaxed(own_seat->core, index);

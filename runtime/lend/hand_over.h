@@ -2,10 +2,10 @@
 //
 // What it costs to hand a thief's core over, as measured, and which work is worth that. Arithmetic alone, in ticks.
 //
-// For `there`, until the guest begins, and for `back`, until the thief goes on, nobody computes on the core. Where a
-// core is lent for one region after the other, both take 4 us; where seldom, with all that it takes cold in the caches,
-// 30 and 12. The owner is not to wait for the thief, so the guest leaves early by the way home. Of work that would take
-// the owner R its part is then (R - there - back) / 2, and as much is won.
+// For `there`, until the guest begins, and for `back`, until the thief goes on, nobody computes on the core. If a core
+// is lent for one region after the other, both take 4 us. If it is lent rarely, with cold caches, they take 30 and 12
+// us. The owner is not to wait for the thief, so the guest leaves early by the way home. If the work would take the
+// owner R, the guest's part is (R - there - back) / 2, and the region gains as much.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ bool HomeThread::last_poll_was_dry()
     return dry;
 }
 
-// Of the MPI function that it is in.
+// Returns the row of the MPI function that the rank is in.
 Flag HomeThread::own_call_row() const
 {
     return rank_.options.call_name ? observe::call_row(rank_.options.call_name()) : no_row;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Lending: a thread that has nothing to do on its core (a rank blocked in MPI, a worker) claims a chunk of a rank that
-// still computes (its victim, the owner), gives the core to a guest in the owner's process, and gets it back.
+// Lending. A thread that has nothing to do on its core (a rank blocked in MPI, a worker) claims a chunk of a rank that
+// still computes: its victim, the owner. It gives the core to a guest in the owner's process, and gets it back.
 //
 //   rank.h         a rank that lends: all of it is below one object of this class
 //   home.cpp       the rank's own thread: what the fork's hooks call
@@ -34,7 +34,7 @@ struct LendTimes {
     uint64_t longest_quantum_us; // doubled with each look in vain, up to this
 };
 
-// Who else uses the time of a blocked rank: the policies (policy/runner.h). For the home thread alone, but for
+// Other users of a blocked rank's time: the policies (policy/runner.h). Called by the home thread alone, except
 // worker_step().
 class SpareTime {
 public:

@@ -290,7 +290,7 @@ void Lender::slept_in_vain(uint64_t us, const char* waiting_for)
     }
 }
 
-// ---- seldom: the start, other jobs, why nothing was lent
+// ---- rare: the start, other jobs, why nothing was lent
 
 void Lender::start(Rank& rank, unsigned core, observe::Seat& seat, bool help_own, uint64_t nap_us)
 {

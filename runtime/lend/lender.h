@@ -52,7 +52,7 @@ public:
         return core.use == arbiter::Use::openmp || core.owner != home_->rank;
     }
     bool core_is_ours_alone() const { return ours_alone_; }
-    // Looks whether other jobs have come or gone: at the begin of a wait, by one load if none has. Now and then in a
+    // Looks whether other jobs have come or gone: at the start of a wait, by one load if none has. Now and then in a
     // long wait it also checks whether they still live.
     void look_at_neighbours(bool whether_alive);
     bool had_neighbours() const { return had_neighbours_; }

@@ -39,8 +39,8 @@ void set_visited(volatile Flag* visitors)
 
 } // namespace
 
-// Asked anew after each long wait: threads are pinned late, and moved. Those in a region of OpenMP's are not looked at:
-// workers stay away from regions anyhow, and between them such a thread waits where nobody sees it.
+// Asked again after each long wait, because threads are pinned late, and moved. Those in a region of OpenMP's are not
+// looked at: workers stay away from regions anyhow, and between them such a thread waits where nobody sees it.
 void OtherThreads::compute_from_here()
 {
     is_known = true;

@@ -32,9 +32,9 @@ public:
     // Joins the guests in its process. Every rank of the node has called stop() before.
     void stop_guests() { guests_.stop(); }
 
-    // MPICH's hooks: a thread waits, and has polled so many times in vain (the first is 0); its wait is over; MPI_Test
-    // or the like found nothing; a message was posted for a rank of the node; a poll has handled something, while
-    // somebody waits for its sends.
+    // MPICH's hooks: a thread waits, and has polled `polls` times in vain; its wait is over; MPI_Test or the like found
+    // nothing; a message was posted for a rank of the node; a poll has handled something, while somebody waits for its
+    // sends.
     void blocked(unsigned polls) { home_.blocked(polls); }
     void unblocked() { home_.unblocked(); }
     void polled() { home_.polled(); }
@@ -53,7 +53,7 @@ public:
     // Whether a thread of the node is blocked or idle.
     bool somebody_waits() const override;
     void make_guests() override { guests_.make(); }
-    // Wakes a few threads of the node that sleep for want of work, its own workers first.
+    // Wakes a few threads of the node that sleep for lack of work, its own workers first.
     void wake() override;
     void long_wait(const char* what) override { check_peers(what); }
 

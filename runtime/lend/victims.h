@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Whom a thief helps: the policies that -workshare-victim knows. chooser.h finds the regions, lender.cpp claims.
+// Victim policies: the values of -workshare-victim, which say which rank a thief helps. chooser.h finds the regions,
+// lender.cpp claims.
 #pragma once
 
 #include "lend/chooser.h"

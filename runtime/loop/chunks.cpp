@@ -34,9 +34,9 @@ bool hand_out(Participant& p, const Region& r, Chunk units, long* lo, long* hi)
     return true;
 }
 
-// The participant gets no more. lastprivate: whoever holds the last iteration writes the variable once this returns,
-// so nobody may still be copying it in: wait for the guests between joining and their first chunk. None can join any
-// more, for every unit is claimed.
+// The participant gets no more. lastprivate: the participant with the last iteration writes the variable once this
+// returns, so no other may still be copying it in. So this waits for the guests between joining and their first chunk.
+// No guest can join any more, because every unit is claimed.
 bool no_more(Participant& p)
 {
     p.mode = Mode::done;
@@ -65,8 +65,8 @@ bool is_worth(const Participant& p, uint64_t units, Flag hungry)
     return cost == 0 || double(units) * cost > double(p.host->publish_ticks[hungry]);
 }
 
-// Of what is left of a region that nobody has come to, an owner takes no more than one in so many at a time: who comes
-// in the middle waits for the end of that.
+// An owner whose region no guest has joined takes at most one in `alone_part` of the units that are left at a time,
+// because a guest that arrives waits for the end of that chunk.
 constexpr uint64_t alone_part = 16;
 
 // Nobody would come for the tail of a loop: its owner does not cut it into chunks.

@@ -14,11 +14,11 @@
 //                               +-----------+-----------+     and units claimed from its begin
 //                              39         20 19        0
 //
-// A region with two ends is claimed by its owner from the begin and by guests from the end, until they meet: what a
-// participant computes then lies in one piece, and in the same place in each loop over the same data, so that it is
-// mostly in the caches of its core.
+// In a region with two ends, the owner claims from the start and guests from the end, until they meet. What a
+// participant computes then lies in one piece, at the same place in each loop over the same data. So it is mostly in
+// the caches of its core.
 //
-// Who may call what at the same time (x = the caller must exclude it):
+// Calls that may run at the same time (x = the caller must exclude it):
 //
 //                    publish  claim  claim_and_join  leave  close
 //    publish            x       x          -           x      x      the owner is one thread, and guests exist only
@@ -67,7 +67,7 @@ struct Terms {
     uint64_t sizing;     // how a thief sizes its first chunk: Sizing::pack()
     uint64_t unit_ticks; // measured cost of a unit, for the choice between victims
     unsigned most_joiners = (1u << descriptor_joiner_bits) - 1; // at a time
-    unsigned joined = 0; // counted as joined from the begin: threads of the owner's own, which are sure to come
+    unsigned joined = 0; // counted as joined from the start: threads of the owner's own, which are sure to come
     bool two_ends = false; // guests claim from the end; of max_units_of_two_ends units at most
 };
 
@@ -84,7 +84,7 @@ public:
     static constexpr uint64_t two_ends = uint64_t(1) << (next_bits + joiner_bits);
     static constexpr uint64_t generation_one = two_ends << 1;
     static constexpr uint64_t max_units = next_mask - 1;
-    // with two ends: of `next`, the units claimed from the begin
+    // with two ends: the part of `next` that counts units claimed from the start
     static constexpr unsigned before_bits = next_bits / 2;
     static constexpr uint64_t before_mask = (uint64_t(1) << before_bits) - 1;
     static constexpr uint64_t max_units_of_two_ends = before_mask - 1; // so that no region looks closed
@@ -100,7 +100,7 @@ public:
         A::store_relaxed(sizing_, terms.sizing);
         A::store_relaxed(unit_ticks_, terms.unit_ticks);
         Word old = A::load_relaxed(word_); // only the owner writes the word while it is closed
-        // Release: whoever reads the word sees the terms and the owner's region. Pairs with the acquire in attempt().
+        // Release: a reader of the word sees the terms and the owner's region. Pairs with the acquire in attempt().
         A::store_release(word_, ((old & ~(joiner_mask | next_mask | two_ends)) + generation_one) |
                                     (terms.two_ends ? two_ends : 0) | Word(terms.joined) << next_bits | first);
     }
@@ -178,8 +178,8 @@ public:
     }
 
 private:
-    // In a chunk that a thief claimed in a region with two ends: `lo` holds, with this, the units that were claimed
-    // before from the begin and from the end; where the end is only the guest knows for sure.
+    // In a chunk that a thief claimed in a region with two ends, `lo` holds, with this bit, the units that were claimed
+    // before from the start and from the end. Only the guest knows for sure where the end is.
     static constexpr uint64_t from_end = uint64_t(1) << 63;
 
     static unsigned joiners_in(Word w) { return unsigned((w & joiner_mask) >> next_bits); }

@@ -23,12 +23,13 @@ void thread_ends(void* value)
     if (!self.in_region && value == &owner)
         return;
     if (self.in_region)
-        std::fprintf(stderr,
-                     "workshare: pthread_exit or pthread_cancel ended a thread in an iteration of the ws loop %s; "
-                     "ending the job\n",
-                     name_of(self.site));
+        std::fprintf(
+            stderr,
+            "workshare: error: pthread_exit or pthread_cancel ended a thread in an iteration of the ws loop %s; "
+            "ending the job\n",
+            name_of(self.site));
     else
-        std::fprintf(stderr, "workshare: pthread_cancel ended a thread of Workshare's; ending the job\n");
+        std::fprintf(stderr, "workshare: error: pthread_cancel ended a helper thread; ending the job\n");
     host().end_job();
 }
 
@@ -44,10 +45,10 @@ void forget_thread() { pthread_setspecific(key, nullptr); }
 
 void left_by_jump(const Participant& p, const char* now)
 {
-    std::fprintf(
-        stderr,
-        "workshare: %s, but an iteration of the ws loop %s has not ended: did longjmp leave it? Ending the job\n", now,
-        name_of(p.site));
+    std::fprintf(stderr,
+                 "workshare: error: %s, but an iteration of the ws loop %s has not ended (did longjmp leave it?); "
+                 "ending the job\n",
+                 now, name_of(p.site));
     host().end_job();
     __builtin_unreachable();
 }
@@ -84,11 +85,11 @@ void beyond_the_end(const ws_site* site)
 
 void left_in_child(const ws_site* site)
 {
-    std::fprintf(stderr,
-                 "workshare: a child of fork() came to the end of an iteration of the ws loop %s, but the loop is "
-                 "shared and goes on in its "
-                 "parent alone: call exec or _exit in the iteration; ending the child\n",
-                 name_of(site));
+    std::fprintf(
+        stderr,
+        "workshare: error: a child of fork() came to the end of an iteration of the ws loop %s, but the loop is "
+        "shared and goes on only in its parent; ending the child; call exec or _exit in the iteration\n",
+        name_of(site));
     host().end_job();
     __builtin_unreachable();
 }

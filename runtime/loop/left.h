@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// An iteration that never comes to its end, because its thread ends or jumps away; or that ends in a process that does
-// not have the region. The region would stay open for ever: whoever notices says which loop it is and ends the job.
+// Iterations that never end, because their thread ends or jumps away, or that end in a process without the region. The
+// region would stay open for ever, so the thread that notices names the loop and ends the job.
 #pragma once
 
 #include "loop/participant.h"

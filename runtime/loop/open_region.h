@@ -35,7 +35,7 @@ struct alignas(64) Region {
     uint64_t ring_at;     // published: ticks before which sleepers are left alone
     bool may_share;       // this execution
     bool backwards;       // unit 0 holds the last iterations
-    bool two_ends;        // guests take chunks from the end, the owner from the begin
+    bool two_ends;        // guests take chunks from the end, the owner from the start
     ThreadState state;    // the owner's, when it published
     unsigned own_threads; // the owner's: 1, or its team
     Order chosen;         // share_all: how it began

@@ -108,7 +108,7 @@ __attribute__((always_inline)) inline uintptr_t own_frame() { return uintptr_t(_
 // Makes the calling thread an owner if it may be one and a slot is free. `frame`: the caller's own_frame().
 bool become_owner(Participant& p, uintptr_t frame);
 
-// What is called seldom, in region.cpp and chunks.cpp.
+// Rare calls, in region.cpp and chunks.cpp.
 struct LoopBounds {
     uint64_t start, incr, end; // the loop variable's values, two's complement
     uint64_t iterations;

@@ -131,7 +131,7 @@ void stop_sharing_in_child()
 namespace {
 [[noreturn]] __attribute__((cold, noinline)) void bad_chunk(const ws_site* site, const char* clause, long chunk)
 {
-    std::fprintf(stderr, "workshare: %s: chunk size %ld in '%s' is not positive\n", site->where, chunk, clause);
+    std::fprintf(stderr, "workshare: error: %s: chunk size %ld in '%s' is not positive\n", site->where, chunk, clause);
     std::exit(1);
 }
 
@@ -140,9 +140,10 @@ namespace {
 void refuse_site(const ws_site* site, long chunk, long steal_chunk)
 {
     if ((site->kinds >> 24 & 255) != WS_ABI) {
-        std::fprintf(stderr,
-                     "workshare: %s was compiled for version %d of libws, this is version %d: compile it again\n",
-                     site->where, int(site->kinds >> 24 & 255), WS_ABI);
+        std::fprintf(
+            stderr,
+            "workshare: error: %s was compiled for version %d of libws, and this is version %d; compile it again\n",
+            site->where, int(site->kinds >> 24 & 255), WS_ABI);
         std::exit(1);
     }
     if (is_bad_chunk(site, chunk, WS_SITE_CHUNK))
@@ -255,7 +256,7 @@ void ring_sleepers(Participant& p, uint64_t now)
 
 namespace {
 
-// Whether somebody has begun to wait while an execution of so many ticks ran that was not published.
+// Returns whether a rank has begun to wait while an unpublished execution of `took` ticks ran.
 bool was_wanted(const Participant& p, double took)
 {
     const Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry); // relaxed: a hint
@@ -389,8 +390,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     r.cost_before = 0;
     r.alone_first = 0;
     const bool for_test = WS_UNLIKELY(p.host->share_all) && p.host->checks->open(r, own);
-    // Where guests did little the last time, whoever comes will most likely come at the end: until then few chunks will
-    // do.
+    // If guests did little the last time, a guest will most likely come at the end. Until then few chunks suffice.
     const bool few_chunks = own.kind == WS_AUTO && cost > 0 && helped_last(l) < much_help;
     r.most_alone = few_chunks ? uint64_t(few_chunks_longer * double(p.host->chunk_ticks) / cost) : 0;
     begin_alone(p, own, target, cost);
@@ -413,8 +413,8 @@ bool disturbed(const Region& r, uint64_t now)
     return host().meter->disturbed_since(std::min(r.opened_at, now - late));
 }
 
-// Guests have computed for so many ticks, they and the owner together for so many, in a region that lasted `wall`: how
-// much later would the rank be without guests?
+// Adds how much later the rank would be without guests. Guests have computed for `helped` ticks, they and the owner
+// together for `computed`, in a region that lasted `wall`.
 void add_lag(const Region& r, uint64_t helped, uint64_t computed, uint64_t wall, Crowding crowding, bool disturbed,
              uint64_t now)
 {
@@ -478,7 +478,7 @@ uint64_t close_published(Participant& p)
     return now;
 }
 
-// The owner has seen the begin of the range only, guests its end.
+// Compares the cost of both ends: the owner has seen only the start of the range, guests its end.
 void compare_ends(const Participant& p, const Region& r)
 {
     const double own = p.pace.ticks_per_unit(), stolen = double(r.stolen) / double(r.unit); // ordered by joiners()

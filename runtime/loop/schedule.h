@@ -63,7 +63,7 @@ struct Sizing {
         return uint64_t(kind) << 56 | (least < max_least ? least : max_least) << 40 |
                (chunk < max_chunk ? chunk : max_chunk);
     }
-    // Of any word: another process may have written there.
+    // Takes any word, because another process may have written there.
     static Sizing unpack(uint64_t v)
     {
         const uint64_t kind = v >> 56, chunk = v & max_chunk;
@@ -140,8 +140,8 @@ public:
     double last_cost() const { return last_cost_; }
     uint64_t last_units() const { return unmeasured_ ? 0 : last_; }
     // Cost of a unit in the second half of the units over one in the first; 0: this participant has not seen enough of
-    // both, either alone or in company. Company makes units dearer, so the begin of a region, before its first guest
-    // came, and the rest of it tell nothing of the loop.
+    // both, either alone or in company. Company makes units more expensive. So a comparison of the start of a region,
+    // before its first guest came, with the rest of it says nothing about the loop.
     double tilt() const
     {
         const Halves &alone = halves_[0], &crowded = halves_[1];

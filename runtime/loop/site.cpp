@@ -17,10 +17,10 @@ using observe::add;
 // for nothing; one above long_region_us is not run without help only to find out what help is worth: few of them make
 // up a run.
 constexpr double handover_us = 8, short_region_us = 500, long_region_us = 5000;
-// The same of the begin of some of these: several chunks of the owner's.
+// The same for the start of some of these: several chunks of the owner's.
 constexpr double begun_alone_us = 500;
-// A loop that gained nothing goes on unshared for so long at first: long beside the regions that tried
-// it, short beside a run, so that one that was only unlucky, or has changed, is tried again.
+// How long a loop that gained nothing goes on unshared at first. It is long compared with the regions that tried it,
+// and short compared with a run. So a loop that was only unlucky, or has changed, is tried again.
 constexpr double first_pause_us = 20000;
 
 int32_t measure_every = 16;
@@ -42,11 +42,11 @@ constexpr double least_share = 0.1;
 // At least this part of the work that guests took off the owner must have been won in time; where one core saturates
 // the memory, next to nothing is won.
 constexpr double least_return = 0.15;
-// A region lasted longer as others took its owner's core, and guests did less than this part of that time's work: what
-// they took off the owner it would have done in the same slice of time.
+// If a region lasted longer because others took its owner's core, and guests did less than this part of that time's
+// work, then they gained nothing: the owner would have done their part in the same time slice.
 constexpr double least_beside_others = 0.1;
-// Of a chain that pays, a loop must have been made longer by its guests so often in a row: where they have just come
-// all data lie in the owner's cache, and where one loop of the chain was not shared part of them do again.
+// How often in a row guests must have made a loop of a chain longer, if the chain pays. When guests have just come, all
+// data lie in the owner's cache. When one loop of the chain was not shared, a part of the data lies there again.
 constexpr uint64_t enough_losses = 16;
 
 // Where guests and owner computed beside each other for less, what that costs cannot be told from noise.
@@ -54,8 +54,8 @@ constexpr double enough_overlap = 0.3;
 constexpr uint64_t tilts_compared = 5;
 constexpr uint64_t enough_compared = 2; // fewer may all be disturbed, or executions of another size
 
-// Of a loop whose executions are too long to be measured alone some begin so, for this part, until enough could be
-// compared: their guests come later by it. Others may disturb some.
+// Some executions of a loop that is too long to be measured alone begin alone, for this part, until enough of them were
+// compared. Their guests come later by that time. Others may disturb some.
 constexpr uint64_t most_begun_alone = 3 * enough_compared;
 constexpr double begun_alone_part = 1. / 32;
 

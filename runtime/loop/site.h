@@ -58,7 +58,7 @@ SiteRecord* record_of(ws_site* site); // made where there is none yet; null: no 
 struct Learned {
     double unit_ticks;    // cost of an iteration to the thread that runs it; 0 = never measured
     int32_t countdown;    // whole runs until the next measurement
-    uint32_t calm;        // executions in a row while which nobody began to wait; see remember_calm()
+    uint32_t calm;        // executions in a row during which no rank began to wait; see remember_calm()
     // wall time an iteration, open to close, in regions that nobody helped with; 0 = never measured
     double alone_ticks;
     int64_t unshared;     // regions to run without sharing: it does not pay, or must be measured alone
@@ -78,7 +78,7 @@ template <class T> std::remove_cv_t<T> peek(const T& field)
 }
 template <class T> void poke(T& field, std::remove_cv_t<T> value) { base::store_relaxed(field, value); }
 
-// One in so many of the regions that run whole is timed; in an observed run each is.
+// One in `measure_every` of the regions that run whole is timed; in an observed run each is.
 extern int32_t measure_every;
 
 // An iteration has cost `ticks` to the thread that ran it. A rise is believed at once, as a loop that suddenly takes
@@ -90,9 +90,10 @@ inline void remember_cost(Learned& l, double ticks)
     poke(l.countdown, measure_every);
 }
 
-// An execution that was long enough to be shared is over. Did anybody want a part of it, before or after it began?
-// Where nobody did in so many in a row the next one may run whole: who then comes in the middle of it waits for its
-// end, but that happens once in more than so many, so that thieves lose less than a hundredth of what all of them take.
+// Remembers whether a rank wanted a part of an execution that was long enough to be shared, before or after it began.
+// If no rank did in `calm_enough` executions in a row, the next one may run whole. A rank that begins to wait in the
+// middle of it then waits for its end. That happens once in more than `calm_enough` executions, so thieves lose less
+// than a hundredth of their time.
 constexpr uint32_t calm_enough = 64;
 inline void remember_calm(Learned& l, bool wanted)
 {
@@ -115,12 +116,13 @@ struct Crowding {
     bool was_alone;
 };
 
-// Regions of one owner between which guests linger, as those of a chain of short loops: together they share data, which
-// go to and fro between the cores' caches where some are shared and some are not. So it is judged of all of them
-// whether sharing pays. Of the last some 20 ms. In ticks.
+// Regions of one owner between which guests linger, such as those of a chain of short loops. They use the same data,
+// which move between the cores' caches if only some of the regions are shared. So sharing is judged for all of them
+// together, over the last 20 ms or so. In ticks.
 class Chain {
 public:
-    // One has `won` so much, of what guests have `taken` off the owner, in `wall`. Of `most` ticks or so it is kept.
+    // Adds a region that has gained `won`, of the `taken` ticks that guests have computed, in `wall`. About `most`
+    // ticks are remembered.
     void add(double won, double taken, double wall, double most);
     bool pays() const;
 
@@ -147,13 +149,12 @@ void remember_in_vain(ws_site* site, uint64_t wall);
 // touch. At least 1; usual_slowdown where it is not known. To be called after remember_shared().
 // `overlap`: of what it has cost, the part in which others computed beside its threads; what is returned is for all.
 double remember_helped(ws_site* site, double ticks, Crowding crowding, bool disturbed, double overlap = 1);
-// By how much longer a region would have lasted without guests, in which they and the owner computed for so many ticks,
-// so much of it beside each other, in `wall`; `slowdown`: what remember_helped() has just said. Where that had to be
-// guessed before, what was said too much is taken off what regions win now: nobody can take it off the lags of ranks
-// that have waited since. So are regions that guests made longer.
+// Returns how much longer a region would have lasted without guests. They and the owner computed for `computed` ticks,
+// in `wall`; for the part `overlap` of them at the same time. `slowdown` is what remember_helped() has just returned.
+// If that was a guess before, and too large a gain was returned, the excess is subtracted from what regions gain now:
+// it cannot be taken off the lags of ranks that have waited since. So is what regions lost that guests made longer.
 double truly_won(ws_site* site, double computed, double overlap, double wall, double slowdown);
-// What it is in programs in which it is known: 1.01 to 1.09 (tools/dev/bench --only programs, beside -workshare-victim
-// none).
+// Measured values: 1.01 to 1.09 (tools/dev/bench --only programs, compared with -workshare-victim none).
 constexpr double usual_slowdown = 1.03;
 
 // Which share of the region published last guests ran, and from where on that is much: publishing the next one before

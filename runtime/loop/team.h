@@ -132,7 +132,7 @@ private:
     volatile Flag state_ = unknown;
 };
 
-// The part of one of so many threads, if n iterations are cut into one part for each.
+// Returns the part of thread `number` of `threads`, if n iterations are cut into one part per thread.
 inline Chunk part_of(uint64_t n, unsigned number, unsigned threads)
 {
     // A division of 32-bit numbers takes half the time or less.
@@ -170,8 +170,8 @@ inline bool start_in_team(Participant& p, const LoopBounds& b)
 // none.
 void remember_team(const Team& team, unsigned threads, uint64_t opened_at);
 
-// Of regions that were short a moment ago only one in measure_every is measured; the countdown to that one is below 0.
-// For an execution that is not measured: counts it. Its iterations are then counted by count_team().
+// If regions were short a moment ago, only one in measure_every is measured; the countdown to that one is below 0. For
+// an execution that is not measured: counts it. Its iterations are then counted by count_team().
 inline bool team_is_short(ws_site* site)
 {
     Learned& l = learned(site);

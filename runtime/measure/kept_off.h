@@ -7,8 +7,8 @@
 
 namespace ws::measure {
 
-// Of the calling thread so far, in ns; 0 where the kernel does not say. Takes 7 us, and 40 where the thread has
-// computed for some milliseconds, as nothing of the kernel's is in the caches then.
+// Times of the calling thread so far, in ns; 0 if the kernel does not tell them. The call takes 7 us, and 40 us after
+// the thread has computed for some milliseconds, because then no data of the kernel are in the caches.
 struct Scheduled {
     unsigned long long ran, kept_off;
 };
@@ -20,7 +20,7 @@ Scheduled scheduled();
 class KeptOff {
 public:
     void start(uint64_t now, double ticks_per_us, bool keep_open);
-    // The thread has worked for so many ticks, or done something else without sleeping.
+    // Adds `ticks` in which the thread has worked, or has done something else without sleeping.
     void worked(uint64_t ticks) { work_ += ticks; }
     void was_awake(uint64_t ticks) { other_ += ticks; }
     // Where work begins or ends: how many ticks are to be subtracted from it; mostly 0, as the system is not asked.
@@ -36,7 +36,7 @@ private:
     unsigned long long look();
 
     uint64_t every_ = 0, asked_at_ = 0; // ticks
-    // Ticks of work in which it did not run: so many are not worth a look, and those since the last look.
+    // Ticks of work in which the thread did not run: how many are not worth a look, and those since the last look.
     uint64_t little_ = 0, missed_ = 0;
     unsigned long long told_ = 0; // ns kept off, at the last look
     unsigned long long ran_ = 0;  // ns, when asked last

@@ -3,7 +3,7 @@
 // Measures what this rank's own work costs and keeps its row in the window (window/load_row.h) true.
 //
 // The row is written where a wait begins and where it ends, and when a loop that guests helped with is over. A rank
-// that never waits, the slowest of its node, writes it seldom: a reader brings it to its own time (Load::brought_to()).
+// that never waits, the slowest of its node, writes it rarely: a reader brings it to its own time (Load::brought_to()).
 #pragma once
 
 #include "measure/kept_off.h"

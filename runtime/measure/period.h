@@ -84,9 +84,9 @@ struct Spent {
 };
 
 // The turns of a program, seen in two ways at once: calls are told apart by what they are about (function, peer and
-// buffer, as in the paper on dynamic processor balancing), and by their places in the program (function and call
-// site). Buffers that are allocated anew or take turns hide turns from the first; calls from one place hide them from
-// the second. The longer period of those that stay counts, and of two of one length that by places.
+// buffer, as in the paper on dynamic processor balancing), and by their places in the program (function and call site).
+// Buffers that are allocated again or take turns hide turns from the first; calls from one place hide them from the
+// second. The longer period of those that stay counts, and of two of one length that by places.
 class Periods {
 public:
     // A call begins, and the caller has spent `now`. True if what is told below has changed.

@@ -22,6 +22,7 @@
 #include "observe/calls.h"
 #include "observe/recorder.h"
 #include "openmp/shared/team.h"
+#include "options/display.h"
 #include "policy/runner.h"
 #include "base/environment.h"
 #include "base/quiet_writes.h"
@@ -227,7 +228,7 @@ void refuse_locks(Job& job)
     int first = ws_used_features & WS_USES_CRITICAL ? job.rank : job.size;
     PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (first == job.rank) {
-        std::fprintf(stderr, "workshare: %s: no critical sections between ranks; ending the job\n",
+        std::fprintf(stderr, "workshare: error: no critical sections between ranks: %s; ending the job\n",
                      inactive_text(job.inactive));
         end_job();
     }
@@ -250,29 +251,32 @@ __attribute__((constructor)) void look_at_mode()
     if (!base::is_turned_on() || !rank)
         return;
     if (const std::string said = option::without_unknown_mode(); !said.empty() && std::strcmp(rank, "0") == 0)
-        std::fprintf(stderr, "workshare: %s\n", said.c_str());
+        std::fprintf(stderr, "workshare: warning: %s\n", said.c_str());
 }
 
 // All ranks have options that make sense, and the same mode of OpenMP; else the job ends with one message. Collective.
 void agree_on_options(Job& job)
 {
     if (const std::string said = option::without_unknown_mode(); !said.empty() && job.rank == 0)
-        std::fprintf(stderr, "workshare: %s\n", said.c_str());
+        std::fprintf(stderr, "workshare: warning: %s\n", said.c_str());
     std::string error;
     std::vector<std::string> unknown;
     const bool fine =
         read_options(job.options, error, unknown) && (job.rank != 0 || can_write_files(job.options, error));
-    // Whose message it is: options may differ, by MPI_T or mpirun's -env. But not this one: its policy shares memory.
-    int agreed[] = {fine ? job.size : job.rank, int(job.options.openmp), -int(job.options.openmp)};
-    PMPI_Allreduce(MPI_IN_PLACE, agreed, 3, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    // Chooses the rank that prints the message. Options may differ between ranks, by MPI_T or mpirun's -env, but the
+    // OpenMP mode may not, because its policy shares memory.
+    int agreed[] = {fine ? job.size : job.rank, int(job.options.openmp), -int(job.options.openmp),
+                    -int(job.options.verbose)};
+    PMPI_Allreduce(MPI_IN_PLACE, agreed, 4, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     int first = agreed[0];
+    job.options.verbose = agreed[3] < 0; // all ranks take part
     if (first == job.size && agreed[1] != -agreed[2]) {
         error = "WS_OPENMP differs between the ranks";
         first = 0;
     }
     if (first < job.size) {
         if (job.rank == first)
-            std::fprintf(stderr, "workshare: %s\n", error.c_str());
+            std::fprintf(stderr, "workshare: error: %s\n", error.c_str());
         PMPI_Barrier(MPI_COMM_WORLD); // the message is written
         end_job();
     }
@@ -280,8 +284,10 @@ void agree_on_options(Job& job)
         for (const std::string& note : option::notes_on_names())
             std::fprintf(stderr, "workshare: note: %s\n", note.c_str());
     if (job.rank == 0 && !unknown.empty())
-        std::fprintf(stderr, "workshare: unknown in the environment, without effect: %s\n",
+        std::fprintf(stderr, "workshare: warning: ignoring unknown settings: %s\n",
                      with_meant_options(unknown).c_str());
+    if (job.rank == 0 && job.options.display_env)
+        std::fputs(option::settings_text(WS_VERSION).c_str(), stderr);
 }
 
 // What libmpich calls from here on.
@@ -318,8 +324,10 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
         hooks->blocked = yield;
     if (version != MPIR_WORKSHARE_VERSION) {
         if (job.rank == 0)
-            std::fprintf(stderr, "workshare: libmpich speaks version %d, libws %d; running without stealing\n", version,
-                         MPIR_WORKSHARE_VERSION);
+            std::fprintf(
+                stderr,
+                "workshare: warning: libmpich has interface version %d, libws %d, so the job runs without sharing\n",
+                version, MPIR_WORKSHARE_VERSION);
         return 1;
     }
     agree_on_options(job);
@@ -340,7 +348,7 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
     }
     if (!show_rank(job)) {
         if (job.rank == 0)
-            std::fprintf(stderr, "workshare: a rank has no memory for its counters; ending the job\n");
+            std::fprintf(stderr, "workshare: error: a rank has no memory for its counters; ending the job\n");
         end_job();
     }
     LoopHost& host = loop::host();
@@ -376,6 +384,8 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
     set_hooks(job, *hooks);
     if (runner->job().wants_periods)
         watch_turns(job);
+    if (job.options.verbose)
+        print_ranks(job);
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the MPI call is about that the calling thread is about to make: its peer and its buffer, in one number. MPICH's
- * hook at the begin of its functions knows their names, not their arguments; calls.c, which mpirun loads before
+ * hook at the start of its functions knows their names, not their arguments; calls.c, which mpirun loads before
  * libmpich where turns of programs are looked for, notes them here. 0: nothing was noted.
  */
 #ifndef WS_CALL_ARGUMENTS_H_INCLUDED

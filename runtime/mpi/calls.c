@@ -26,7 +26,7 @@ static __attribute__((cold, noinline)) void *next_of(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) {
-        fprintf(stderr, "workshare: %s is called, and no library has it\n", name);
+        fprintf(stderr, "workshare: error: %s is called, but no library has it\n", name);
         abort();
     }
     return found;
@@ -85,7 +85,7 @@ static inline word both(word one, word other) { return one ^ other << 7; }
 /* A collective operation, blocking and not: that has a request more. */
 #define COLLECTIVE(name, iname, count, icount, buffer, peer) CALL_C(name, count, buffer, peer) CALL_C(iname, icount, buffer, peer)
 
-/* Name, number of arguments, buffer, peer: a0 is the first argument. Of collective operations the peer is the root. */
+/* Name, number of arguments, buffer, peer: a0 is the first argument. In collective operations, the peer is the root. */
 CALL_C(Send, 6, a0, a3)
 CALL_C(Bsend, 6, a0, a3)
 CALL_C(Ssend, 6, a0, a3)
@@ -110,7 +110,7 @@ CALL_C(Isendrecv_replace, 9, a0, both(a3, a5))
 CALL(Probe, 4, 0, a0)
 CALL(Mprobe, 5, 0, a0)
 
-/* Of requests the place where they are: which of them is meant. */
+/* Requests are identified by their address. */
 CALL(Start, 1, a0, 0)
 CALL(Startall, 2, a1, 0)
 CALL(Wait, 2, a0, 0)

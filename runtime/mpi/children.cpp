@@ -110,7 +110,7 @@ size_t without_ours(const char* libraries, char* to)
     return length;
 }
 
-// Of the value of LD_LIBRARY_PATH, what the user has there.
+// Returns the user's part of the value of LD_LIBRARY_PATH.
 const char* behind_ours(const char* folders)
 {
     const size_t length = std::strlen(our_folder);
@@ -219,7 +219,7 @@ char** without_ours(char* const* given, char** to, char* text)
                                                                  made##_sizes.entries * sizeof(char*))),              \
                                                       static_cast<char*>(alloca(made##_sizes.text + 1)))
 
-// Whether the calling thread of the kernel is one of ours, whoever's identity it has.
+// Returns whether the calling thread of the kernel is one of Workshare's, whatever identity it has taken.
 bool is_helper()
 {
     char name[16] = "";

@@ -5,8 +5,8 @@
 
 namespace ws::mpi {
 
-// Ends the whole job with exit status 1. Whoever calls has printed why to stderr. From any thread, at any time: before
-// MPI_Init and after MPI_Finalize it ends this process.
+// Ends the whole job with exit status 1. The caller has printed the reason to stderr. From any thread, at any time:
+// before MPI_Init and after MPI_Finalize it ends this process.
 [[noreturn]] void end_job();
 
 // In a child of fork(): the job is its parent's, and end_job() ends this process alone.

@@ -24,8 +24,8 @@ namespace ws::mpi {
 enum Inactive { is_active, window_refused, shm_too_small, too_many_ranks };
 const char* inactive_text(int why); // in the verdict's words
 
-// Handed on to whoever needs it. MPICH's hooks, MPI_T's functions and fork() tell nothing of whom they are about: the
-// files that have such functions keep where the job of their process is.
+// Passed to the functions that need it. MPICH's hooks, MPI_T's functions and fork() do not say which job they mean. So
+// the files with these functions keep a pointer to the job of their process.
 struct Job {
     option::Options options;
     base::Clock clock;
@@ -70,6 +70,9 @@ void become_no_rank();
 
 // What is needed to tell at the end what other programs used of the node's CPUs: called when the rank has attached.
 void note_cpus(Job& job);
+
+// -workshare-verbose: a line per rank, printed by rank 0. Collective over MPI_COMM_WORLD, when the ranks have attached.
+void print_ranks(Job& job);
 
 // MPICH's hook where MPI_Test and its like do not help: the verdict tells that they could.
 void count_poll();

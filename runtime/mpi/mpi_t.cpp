@@ -127,7 +127,7 @@ template <auto field> uint64_t of_lenders(uint64_t now)
     return sum;
 }
 
-// Of the guests and the workers, which run iterations on other cores.
+// Sums a counter over the guests and the workers, which run iterations on other cores.
 template <auto field> uint64_t of_visitors(uint64_t now)
 {
     uint64_t sum = 0;

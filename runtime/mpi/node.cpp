@@ -38,7 +38,7 @@ Crew hire(Job& job, int ranks, int me, unsigned mask_size)
     const char* refused = asked && !job.options.check ? openmp::watch(nullptr) : nullptr;
     const int wanted = refused ? 0 : asked;
     const base::CpuSet mask = own_cpus();
-    // Of each rank: whether it was refused, its mask.
+    // Per rank: whether it was refused, and its mask.
     const size_t words = 1 + mask_size;
     std::vector<unsigned long> mine(words), all(size_t(ranks) * words);
     mine[0] = refused != nullptr;
@@ -53,7 +53,7 @@ Crew hire(Job& job, int ranks, int me, unsigned mask_size)
         told = told || (int(r) < me && all[r * words]);
     }
     if (refused && !told)
-        std::fprintf(stderr, "workshare: no workers in rank %d%s: %s\n", job.rank,
+        std::fprintf(stderr, "workshare: warning: no workers in rank %d%s: %s\n", job.rank,
                      ranks > 1 ? " (and perhaps others)" : "", refused);
     if (wanted)
         crew.cpus = window::spare_cpus(mask, sched_getcpu());

@@ -144,9 +144,9 @@ Totals own_totals(Job& job, const RankFigures& figures)
     return t;
 }
 
-// Messages are no longer than this. UCX from 1.18 on reads what is longer than some kB from its sender's memory by the
-// process's number, and ends the job if the sender's main thread has left (pthread_exit), which programs that send
-// little have never noticed.
+// The longest message. UCX from 1.18 on reads messages of more than some kB from the sender's memory by the process's
+// number. It ends the job if the sender's main thread has left (pthread_exit), which programs that send little have
+// never noticed.
 constexpr size_t piece = 2048;
 
 // The rows of all ranks, added up by their names. First which of them count most: only these fit, as a table of fixed
@@ -430,11 +430,11 @@ void write_report(Job& job, Report& report, const Verdict& verdict)
 {
     const Options& o = job.options;
     report.workshare = WS_VERSION;
-    report.verdict = verdict.line;
+    report.verdict = verdict.line();
     report.reason = !verdict.reason.empty() ? verdict.reason : verdict.rest;
     bool on_stderr = o.report;
     if (!o.report_file.empty() && !write_file(o.report_file, report_as(report_format(o.report_file), report))) {
-        std::fprintf(stderr, "workshare: cannot write the report to %s: %s; here it is as text\n",
+        std::fprintf(stderr, "workshare: error: cannot write the report to %s: %s; it follows as text\n",
                      o.report_file.c_str(), std::strerror(errno));
         on_stderr = true;
     }
@@ -471,12 +471,13 @@ void report(Job& job)
     // In one write: what fprintf prints to stderr glibc writes in pieces of 128 bytes, from 2.37 on, and what other
     // ranks print comes between them.
     if (!job.options.quiet && !job.options.check)
-        std::fputs(
-            (verdict.line + "\n" + (job.book_problem.empty() ? "" : "workshare: " + job.book_problem + "\n")).c_str(),
-            stderr);
+        std::fputs((verdict.text() + (job.book_problem.empty() ? "" : "workshare: warning: " + job.book_problem + "\n"))
+                       .c_str(),
+                   stderr);
     if (!job.options.stats_file.empty() &&
         !write_file(job.options.stats_file, observe::to_json(all, verdict, facts, WS_VERSION)))
-        std::fprintf(stderr, "workshare: cannot write WS_STATS_FILE=%s\n", job.options.stats_file.c_str());
+        std::fprintf(stderr, "workshare: error: cannot write WS_STATS_FILE=%s: %s\n", job.options.stats_file.c_str(),
+                     std::strerror(errno));
 }
 
 } // namespace ws::mpi

@@ -389,7 +389,7 @@ std::string load_writer(Job& job)
     path = path.substr(0, path.rfind('/') + 1) + "workshare/trace.so";
     void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!module)
-        return std::string("the module that writes traces cannot be loaded: ") + dlerror();
+        return std::string("cannot load the module that writes traces: ") + dlerror();
     auto check = reinterpret_cast<trace::TraceCheck>(dlsym(module, WS_TRACE_CHECK_NAME));
     open_writer = reinterpret_cast<TraceOpen>(dlsym(module, WS_TRACE_OPEN_NAME));
     if (!check || !open_writer)
@@ -400,7 +400,7 @@ std::string load_writer(Job& job)
 
 void say_unwritten(Job& job, const char* trouble)
 {
-    std::fprintf(stderr, "workshare: cannot write the trace to %s: %s\n", job.options.trace.c_str(), trouble);
+    std::fprintf(stderr, "workshare: error: cannot write the trace to %s: %s\n", job.options.trace.c_str(), trouble);
 }
 
 // Ranks that wait for rank 0 must leave it the cores: where ranks share cores, each of them would use up time slices in
@@ -458,7 +458,7 @@ void write_trace(Job& job)
             say_unwritten(job, trouble);
         else if (g.dropped)
             std::fprintf(stderr,
-                         "workshare: the trace %s lacks %llu of %llu events, the %s ones; more fit with "
+                         "workshare: warning: the trace %s lacks %llu of %llu events, the %s ones; raise "
                          "-workshare-trace-buffer\n",
                          job.options.trace.c_str(), static_cast<unsigned long long>(g.dropped),
                          static_cast<unsigned long long>(g.dropped + g.kept),

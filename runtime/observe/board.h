@@ -7,10 +7,10 @@
 //
 //    Board | Seat[seats] | LoopRow[loop_rows] | CallRow[call_rows] | PhaseRow[phase_rows]
 //
-// Plain data, the same for all compilers of a machine; offsets from the begin of the file stand in the head. Every word
+// Plain data, the same for all compilers of a machine; offsets from the start of the file stand in the head. Every word
 // has one writer at a time and is written by plain moves, so a reader sees values that were true a moment ago, though
-// not all of the same moment. Times are ticks of the processor's counter (base/os.h), which the cores of a node
-// share: a reader on the node may compare them with its own. Counters only grow.
+// not all of the same moment. Times are ticks of the processor's counter (base/os.h), which the cores of a node share:
+// a reader on the node may compare them with its own. Counters only grow.
 //
 // Readers from other processes (tools/top) must check `magic`, `version` and `bytes` first.
 #pragma once
@@ -36,7 +36,7 @@ enum class Seated : Flag {
     computing = 1, // home: in the program, or in MPI not for long; worker: helps its own rank
     blocked = 2,   // home: in the MPI call `call`; worker: without work
     lent = 3,      // as blocked, and its core is used by rank `other`
-    asleep = 4,    // as blocked, and it sleeps for want of work
+    asleep = 4,    // as blocked, and it sleeps for lack of work
     visiting = 5,  // guest: runs iterations of this rank on the core of rank `other`
     away = 6,      // guest: without a core
 };
@@ -57,7 +57,7 @@ enum class Refusal : unsigned {
 };
 constexpr unsigned refusal_kinds = unsigned(Refusal::kinds);
 
-// Of a thread that lends (home, worker).
+// Counters of a thread that lends (home, worker).
 struct LendCounters {
     WS_RANK_COUNTERS(WS_WORD, WS_WORD, WS_NO, WS_NO, WS_NO, WS_NO)
     uint64_t refused[refusal_kinds];       // by reason, see Refusal
@@ -120,7 +120,7 @@ struct PhaseRow {
 constexpr unsigned phase_rows = 64; // the last stands for all levels that found no row, and has this one:
 constexpr int64_t other_levels = INT64_MAX;
 
-// Of the whole process, atomically added.
+// Counters of the whole process, added atomically.
 struct ProcessCounters {
     WS_RANK_COUNTERS(WS_NO, WS_NO, WS_NO, WS_WORD, WS_NO, WS_NO) // mpi only in a run with report or trace
 };
@@ -168,9 +168,9 @@ private:
 // The calling thread's, if it lends or is a guest; else null.
 extern __thread Seat* own_seat __attribute__((tls_model("initial-exec")));
 
-// Makes the board for a rank with so many workers on a node with so many cores in its table; the caller fills in the
-// rest of the head, and calls show_board() when that is done. Private memory, and nobody can look at it, where the
-// system gives no other; null if there is none at all.
+// Makes the board for a rank with `own_workers` workers, on a node with `node_cores` cores in its table. The caller
+// fills in the rest of the head, and then calls show_board(). If the system gives no shared memory, the board is
+// private, and no other process can read it. Null if there is no memory at all.
 Board* make_board(unsigned node_cores, unsigned own_workers);
 void show_board(Board& board);
 
@@ -196,7 +196,7 @@ inline void show(Seat& seat, Seated state, uint64_t now, Flag other = no_row)
     Hardware::store_relaxed(seat.state, Flag(state));
 }
 
-// Counts a latency of so many ticks.
+// Counts a latency of `ticks`.
 void count_latency(uint64_t (&histogram)[latency_buckets], uint64_t ticks, double ticks_per_us);
 
 } // namespace ws::observe

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Every counter, once. Of these lists are made: the board's fields (board.h), the report's figures and their JSON and
-// CSV (report.h, figures.cpp), the variables of MPI_T (mpi/mpi_t.cpp) and what ws-top reads and prints as JSON
-// (tools/top). docs/reference/report.schema.json, docs/reference/top.schema.json and docs/reference/mpi_t.md are
-// compared with them by tests/unit/observe/counters_test.cpp.
+// Every counter, once. These lists generate the board's fields (board.h), the report's figures and their JSON and CSV
+// (report.h, figures.cpp) and the variables of MPI_T (mpi/mpi_t.cpp). They also generate what ws-top reads and prints
+// as JSON (tools/top). tests/unit/observe/counters_test.cpp compares the lists with docs/reference/report.schema.json,
+// docs/reference/top.schema.json and docs/reference/mpi_t.md.
 //
 // A row is in the list of what it belongs to, a rank, a loop, an MPI call or a phase, as
 //
@@ -27,7 +27,7 @@
 // A counter that is added to goes to the end of its list: then no line of a report or of the board changes its place.
 #pragma once
 
-// Of a rank, and of a node and the job the sums.
+// Counters of a rank; for a node and the job, the sums.
 #define WS_RANK_COUNTERS(LEND, HOME, VISIT, PROCESS, LOOPS, MADE) \
     MADE(TIME, wall, REPORT, NONE, "from the end of MPI_Init to MPI_Finalize, once all ranks are there") \
     MADE(TIME, computing, REPORT, NONE, "the rank's own thread outside of MPI, but for close_wait_s") \
@@ -98,9 +98,9 @@
     PROCESS(COUNT, flex_plans, LATER, NONE, "plans that XMPI made of where rows were to go, as its processes were unequal") \
     PROCESS(COUNT, flex_plans_blocked, LATER, NONE, "of them: while the rank's own thread waited in MPI")
 
-// Of a `ws for` of the source. Short executions run whole, and only one in 16 of them is timed, or all if the run is
-// observed. The others are cut into chunks and all timed, open to close. The first eight are those that an execution
-// without thieves writes: they fill a cache line.
+// Counters of a `ws for` in the source. Short executions run whole, and only one in 16 of them is timed, or all if the
+// run is observed. The others are cut into chunks and all timed, open to close. The first eight are those that an
+// execution without thieves writes: they fill a cache line.
 #define WS_LOOP_COUNTERS(ROW, MADE) \
     ROW(COUNT, whole_executions, BOARD, NONE, "executions that ran whole") \
     ROW(COUNT, whole_iterations, BOARD, NONE, "iterations in them") \
@@ -129,7 +129,7 @@
     ROW(COUNT, executions_with_tasks, LATER, NONE, \
         "executions in which OpenMP tasks were put, which sharing does not divide")
 
-// Of an MPI function of the program; the first two only in a run with report or trace.
+// Counters of an MPI function of the program; the first two only in a run with report or trace.
 #define WS_CALL_COUNTERS(ROW) \
     ROW(COUNT, calls, REPORT, NONE, "outermost ones") \
     ROW(TIME, time, REPORT, NONE, "in them") \
@@ -137,7 +137,7 @@
     ROW(TIME, blocked, REPORT, NONE, "in those waits") \
     ROW(TIME, lent, REPORT, NONE, "of it: with the core lent")
 
-// Of the time between two calls of MPI_Pcontrol.
+// Counters of the time between two calls of MPI_Pcontrol.
 #define WS_PHASE_COUNTERS(ROW, MADE) \
     ROW(COUNT, entered, REPORT, NONE, "how often, the rank that did so most") \
     ROW(TIME, wall, REPORT, NONE, "the longest rank's") \
@@ -159,7 +159,7 @@
 #define WS_FIGURE_TIME(name) name##_s
 #define WS_NAME_COUNT(name) #name
 #define WS_NAME_TIME(name) #name "_s"
-// Ticks or counts on the board are so many seconds or counts.
+// The factor that turns ticks or counts of the board into seconds or counts.
 #define WS_SCALE_COUNT(tick) 1
 #define WS_SCALE_TIME(tick) (tick)
 // What is in reports only.

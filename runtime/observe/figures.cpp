@@ -24,7 +24,7 @@ void add_histogram(Histogram& to, const uint64_t (&counts)[latency_buckets])
 }
 
 // The time of guests and workers is by the clock. With more of them than CPUs they share the CPUs, and each counts the
-// whole time. But so many CPUs cannot have saved more than this in that time.
+// whole time. But `cpus` CPUs cannot have saved more than this in that time.
 double bounded_lag(double lag_s, double wall_s, unsigned cpus)
 {
     return cpus ? std::min(lag_s, (cpus - 1) * wall_s) : lag_s;

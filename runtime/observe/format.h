@@ -20,7 +20,7 @@ __attribute__((format(printf, 1, 2))) inline std::string format(const char* f, .
     return text;
 }
 
-// Of a sum of counts of 64 bits, which may be beyond them: the nearest of these.
+// Returns the nearest 64-bit count to a sum of counts, which may be larger than 64 bits can hold.
 inline uint64_t whole(double x) { return !(x > 0) ? 0 : x < 0x1p64 ? uint64_t(std::round(x)) : UINT64_MAX; }
 
 } // namespace ws::observe

@@ -14,7 +14,7 @@ namespace {
 
 uint64_t own_capacity, guest_capacity; // of a log
 uint64_t others_all, others_left;      // for all logs of other threads of the program
-constexpr uint64_t first_part = 64;    // such a log begins with so many of these
+constexpr uint64_t first_part = 64;    // such a log begins with this many of these
 bool logs_keep_oldest;
 unsigned own_node_rank;
 base::SpinLock logs_lock;

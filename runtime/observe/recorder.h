@@ -58,7 +58,7 @@ struct EventLog {
 
 extern bool recording;
 
-// Called before any thread records. Of `bytes`, half is for the home thread and the workers in equal parts, a quarter
+// Called before any thread records. Half of `bytes` is for the home thread and the workers in equal parts, a quarter
 // for the guests in equal parts, and a quarter for other threads of the program, as they need it. These are shown on
 // the core of their rank, `node_rank`.
 void start_recording(uint64_t bytes, unsigned own_threads, unsigned guests, unsigned node_rank, bool keep_oldest);

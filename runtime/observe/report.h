@@ -19,7 +19,7 @@
 
 namespace ws::observe {
 
-// Of a rank, or summed over several.
+// Figures of a rank, or sums over several.
 struct RankCounts {
     WS_RANK_COUNTERS(WS_FIGURE, WS_FIGURE, WS_FIGURE, WS_FIGURE, WS_FIGURE, WS_FIGURE)
     double refused[refusal_kinds];
@@ -28,7 +28,7 @@ struct RankCounts {
 };
 struct LoopCounts { // sums, but for the longest chunk
     WS_LOOP_COUNTERS(WS_FIGURE, WS_FIGURE)
-    // Of executions, and of computing_s: those that were long enough to be cut into chunks.
+    // The executions, and the part of computing_s, that were long enough to be cut into chunks.
     double executions_cut, cut_s;
 };
 struct CallCounts {
@@ -174,7 +174,7 @@ std::string report_comparison(const Report& a, const Report& b, const std::strin
 void add_counts(LoopCounts& to, const LoopCounts& from);
 void add_counts(CallCounts& to, const CallCounts& from);
 
-// Of a Refusal: in JSON and CSV, and in words.
+// Return the name of a Refusal for JSON and CSV, and its text.
 const char* refusal_name(unsigned kind);
 const char* refusal_text(unsigned kind);
 

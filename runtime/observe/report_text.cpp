@@ -60,7 +60,7 @@ size_t width(const std::string& s) // of UTF-8: code points
         std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-// Columns are as wide as they need to be; '<' at the begin of a column's name means that the column is set flush left.
+// Columns are as wide as they need to be; '<' at the start of a column's name means that the column is set flush left.
 class Table {
 public:
     explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
@@ -134,7 +134,7 @@ std::string head(const Report& r)
 std::string efficiencies(const Report& r)
 {
     const Efficiency &a = r.as_is, &b = r.without_stealing;
-    Table t({"<", "with stealing", "without (estimate)"});
+    Table t({"<", "with sharing", "without (estimate)"});
     t.row({"elapsed", time_text(a.elapsed_s), time_text(b.elapsed_s)});
     t.row({"parallel efficiency", percent(a.parallel), percent(b.parallel)});
     t.row({"  load balance", percent(a.load_balance), percent(b.load_balance)});
@@ -145,7 +145,7 @@ std::string efficiencies(const Report& r)
     t.row({"  communication efficiency", percent(a.communication), percent(b.communication)});
     std::string s = "\nEFFICIENCY\n" + t.text();
     if (r.totals.borrowed_s > 0)
-        s += format("  stealing made it about %.2f times as fast\n", r.speedup);
+        s += format("  sharing made it about %.2f times as fast\n", r.speedup);
     return s;
 }
 
@@ -179,14 +179,15 @@ std::string stealing(const RankCounts& c)
     const double iterations = c.iterations_kept + c.iterations_stolen;
     if (c.executions == 0)
         return "";
-    std::string s = "\nSTEALING\n";
-    s += format("  of %s executions of ws loops %s were shared and %s helped with\n", count_text(c.executions).c_str(),
-                count_text(c.executions_shared).c_str(), count_text(c.executions_helped).c_str());
+    std::string s = "\nSHARING\n";
+    s +=
+        format("  of %s executions of ws loops, %s were shared, and %s had helpers\n", count_text(c.executions).c_str(),
+               count_text(c.executions_shared).c_str(), count_text(c.executions_helped).c_str());
     s += format("  iterations: %s kept, %s stolen (%s); chunks: %s kept, %s stolen\n",
                 count_text(c.iterations_kept).c_str(), count_text(c.iterations_stolen).c_str(),
                 percent(c.iterations_stolen, iterations).c_str(), count_text(c.chunks_kept).c_str(),
                 count_text(c.chunks_stolen).c_str());
-    s += format("  computed for others: %s; owners waited %s for guests at the end of their loops\n",
+    s += format("  computed for others: %s; owners waited %s for helpers at the end of their loops\n",
                 time_text(c.borrowed_s).c_str(), time_text(c.close_wait_s).c_str());
     for (const auto& [name, h] :
          {std::pair<const char*, const Histogram&>{"from claim to first iteration", c.steal_latency},
@@ -231,7 +232,7 @@ std::string loops(const Report& r)
                time_text(c.computing_s) + (c.untimed_s > 0 ? "*" : ""), time_text(c.borrowed_s),
                time_text(c.close_wait_s), time_text(c.longest_chunk_s), printable(l.name)});
     }
-    std::string s = "\nLOOPS (execs: executions; waited: for guests, at their end; longest: chunk)\n" + t.text();
+    std::string s = "\nLOOPS (execs: executions; waited: for helpers, at their end; longest: chunk)\n" + t.text();
     if (r.loops.size() > most_rows)
         s += format("  ... and %s\n", plural(double(r.loops.size() - most_rows), "loop").c_str());
     if (r.totals.untimed_s > 0)
@@ -259,7 +260,7 @@ template <class Row> std::string rows_or_summary(const char* title, const char* 
                                                  const std::function<std::string(const Row&)>& note)
 {
     std::string s = "\n" + std::string(title) +
-                    " (helped: for others; borrowed: from others; waited: for guests; stolen: iterations)\n";
+                    " (helped: for others; borrowed: from others; waited: for helpers; stolen: iterations)\n";
     if (rows.size() <= most_rank_rows) {
         std::vector<std::string> head = {what};
         for (const Column& c : columns)
@@ -298,7 +299,7 @@ std::string ranks(const Report& r)
         [&](const RankRow& n) {
             std::string note = r.nodes > 1 ? format("node %ld", long(n.node)) : "";
             if (!n.inactive.empty())
-                note += (note.empty() ? "" : "; ") + std::string("without stealing");
+                note += (note.empty() ? "" : "; ") + std::string("without sharing");
             return note;
         });
 }
@@ -377,7 +378,7 @@ std::string openmp(const Report& r)
                     "it then\n",
                     count_text(c.openmp_recalled).c_str(), count_text(c.openmp_left).c_str());
     if (c.openmp_beside > 0)
-        s += format("  %s times a thread came to a core where a worker or a guest was in its last chunk, for %s\n",
+        s += format("  %s times a thread came to a core where a worker or a helper was in its last chunk, for %s\n",
                     count_text(c.openmp_beside).c_str(), time_text(c.openmp_beside_s).c_str());
     if (c.openmp_shared > 0)
         s += format(
@@ -488,7 +489,7 @@ std::string phases(const Report& r)
                percent(p.without_stealing.parallel), percent(p.without_stealing.load_balance)});
     }
     const size_t rest = r.phases.size() - shown.size();
-    return "\nPHASES between MPI_Pcontrol calls (parallel efficiency; behind |: estimate without stealing)\n" +
+    return "\nPHASES between MPI_Pcontrol calls (parallel efficiency; behind |: estimate without sharing)\n" +
            t.text() + (rest ? format("  ... and %s that took less\n", plural(double(rest), "level").c_str()) : "");
 }
 
@@ -541,7 +542,7 @@ std::string report_comparison(const Report& a, const Report& b, const std::strin
         t.row({name, count_text(x), count_text(y), change(x, y)});
     };
     time("elapsed", a.elapsed_s, b.elapsed_s);
-    time("elapsed without stealing (estimate)", a.without_stealing.elapsed_s, b.without_stealing.elapsed_s);
+    time("elapsed without sharing (estimate)", a.without_stealing.elapsed_s, b.without_stealing.elapsed_s);
     share("parallel efficiency", a.as_is.parallel, b.as_is.parallel);
     share("  load balance", a.as_is.load_balance, b.as_is.load_balance);
     share("  communication efficiency", a.as_is.communication, b.as_is.communication);
@@ -549,7 +550,8 @@ std::string report_comparison(const Report& a, const Report& b, const std::strin
         (c.time ? std::function<void(const char*, double, double)>(time) : count)(c.name, a.totals.*c.field,
                                                                                   b.totals.*c.field);
     count("chunks stolen", a.totals.chunks_stolen, b.totals.chunks_stolen);
-    time("steal latency, median", a.totals.steal_latency.quantile(0.5), b.totals.steal_latency.quantile(0.5));
+    time("claim to first iteration, median", a.totals.steal_latency.quantile(0.5),
+         b.totals.steal_latency.quantile(0.5));
     s += "\n" + t.text();
     for (const auto& [of, report] : {std::pair("A", &a), std::pair("B", &b)})
         for (size_t n = 0; n < report->node.size() && n < most_rank_rows; n++)
@@ -558,7 +560,7 @@ std::string report_comparison(const Report& a, const Report& b, const std::strin
                      (report->node.size() > 1 ? format(", node %ld: ", long(report->node[n].node)) : ": ") +
                      lines.back() + "\n";
 
-    Table loops({"A", "B", "B / A", "stolen A", "stolen B", "<loop (time of owners and guests)"});
+    Table loops({"A", "B", "B / A", "stolen A", "stolen B", "<loop (time of owners and helpers)"});
     std::map<std::string, std::pair<LoopCounts, LoopCounts>> both;
     for (const LoopFigures& l : a.loops)
         both[l.name].first = l.counts;

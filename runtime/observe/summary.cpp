@@ -29,13 +29,13 @@ struct RefusalWords {
 constexpr RefusalWords refusals[] = {
     // as in Refusal
     {"nothing_shared", "ranks computed, but in nothing that could be shared"},
-    {"no_guest", "the owner had not made a guest for the core yet"},
+    {"no_guest", "the owner had no helper thread for the core yet"},
     {"core_taken", "other ranks computed on the core"},
     {"all_wait", "all ranks of the node waited: communication"},
-    {"lost_race", "others claimed the rest first"},
-    {"too_little", "what was left takes less than a hand-over"},
+    {"lost_race", "other ranks claimed the rest first"},
+    {"too_little", "the rest takes less time than a hand-over"},
     {"barred", "the owner may not use the core, or got no thread"},
-    {"full", "as many helped as can join one loop (1023)"},
+    {"full", "1023 helpers, the most, had joined the loop"},
 };
 static_assert(sizeof refusals / sizeof *refusals == refusal_kinds);
 

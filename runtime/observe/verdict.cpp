@@ -5,6 +5,7 @@
 #include "observe/format.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -17,15 +18,20 @@ constexpr double short_run_s = 1e-6 * base::times::publish_asleep_us;
 
 namespace {
 
+// A cause, and what the user can do about it; an empty hint if that is nothing.
+struct Cause {
+    std::string why, hint = {};
+};
+
 std::string duration(double s)
 {
     return s < 1e-3 ? format("%.3g us", 1e6 * s) : s < 1 ? format("%.3g ms", 1e3 * s) : format("%.3g s", s);
 }
 
-// The kernel counts in steps of 10 ms, and a desktop is never quite idle: less than a tenth is not worth a word.
+// The kernel counts in steps of 10 ms, and a desktop is never quite idle: less than a tenth is not mentioned.
 constexpr double noise_share = 0.1;
 
-// As much as the estimate may be wrong where nobody disturbs the job.
+// The estimate may be wrong by this part on a quiet machine.
 constexpr double sure_share = 0.05;
 
 // "40 % of CPU 1"
@@ -45,9 +51,10 @@ double helpable(const Totals& t) { return std::max(0.0, t.idle - t.refused[unsig
 
 std::string mostly_in_call(const Facts& f) { return f.calls.empty() ? "" : ", mostly in " + f.calls[0].name; }
 
-// A thief cannot take a part of a chunk, so a region lasts at least as long as its longest chunk. Null if no loop has a
-// chunk that is a large part of its region. Of all executions only the longest chunk is known: if others had the CPU
-// meanwhile, or the data was cold, it is one of thousands, and `waited` is nothing beside such a chunk in each.
+// Returns the loop whose longest chunk is a large part of an execution, or null. A thief cannot take a part of a chunk,
+// so an execution lasts at least as long as its longest chunk. Only the longest chunk of all executions is known. If
+// others had the CPU meanwhile, or the data was cold, one chunk in thousands was long, and `waited` is small compared
+// with such a chunk in each execution.
 const LoopFigures* coarse_loop(const Totals& t, const Facts& f, double waited)
 {
     const double cores = (t.ranks + t.workers) / std::max(t.nodes, 1.0);
@@ -61,9 +68,10 @@ const LoopFigures* coarse_loop(const Totals& t, const Facts& f, double waited)
 // Tasks were put in most executions of the loop, a parallel region's.
 bool has_tasks(const LoopFigures& l) { return l.counts.executions_with_tasks > 0.5 * l.counts.executions; }
 
-std::string tasks_text(const LoopFigures& l)
+Cause tasks_cause(const LoopFigures& l)
 {
-    return l.name + " runs OpenMP tasks, which sharing does not divide (-workshare-openmp=lend does)";
+    return {l.name + " runs OpenMP tasks, which sharing does not divide",
+            "-workshare-openmp=lend gives its threads the cores of waiting ranks"};
 }
 
 // The loop that most time is spent in without being shared.
@@ -80,25 +88,28 @@ const LoopFigures* unshared_loop(const Facts& f)
 }
 
 // Waiting at the ends of shared loops, when all, or nearly all, that is left is already being computed.
-std::string why_ends(const Totals& t, const Facts& f, double share)
+Cause ends_cause(const Totals& t, const Facts& f, double share)
 {
-    const std::string head = format("%.0f %% of the waiting was for the ends of shared loops", 100 * share);
+    const std::string head = format("%.0f %% of the waiting was at the ends of shared loops", 100 * share);
     const LoopFigures* const l = coarse_loop(t, f, share * t.idle);
-    if (l && has_tasks(*l))
-        return head + ": " + tasks_text(*l);
+    if (l && has_tasks(*l)) {
+        const Cause tasks = tasks_cause(*l);
+        return {head + ": " + tasks.why, tasks.hint};
+    }
     if (l)
-        return head + format(": a chunk of %s took up to %s of %s an execution; its iterations are too long, or too "
-                             "few (%.4g), to share out",
-                             l->name.c_str(), duration(l->counts.longest_chunk_s).c_str(),
-                             duration(per_run(*l, time_of(*l))).c_str(),
-                             per_run(*l, l->counts.iterations_kept + l->counts.iterations_stolen));
-    return head + ", where handing over a core takes longer than what is left";
+        return {head + format(": a chunk of %s took up to %s of %s per execution; its iterations are too long, or "
+                              "too few (%.4g)",
+                              l->name.c_str(), duration(l->counts.longest_chunk_s).c_str(),
+                              duration(per_run(*l, time_of(*l))).c_str(),
+                              per_run(*l, l->counts.iterations_kept + l->counts.iterations_stolen))};
+    return {head + ", when a hand-over takes longer than the work that is left"};
 }
 
-const char* no_core_text(const Totals& t, const Facts& f)
+Cause no_core_cause(const Totals& t, const Facts& f)
 {
-    return f.other_jobs && t.crowded == 0 ? "no core was free: other jobs computed on them"
-                                          : "no core was free: there are more ranks than cores";
+    if (f.other_jobs && t.crowded == 0)
+        return {"no core was free: other jobs of yours computed on them"};
+    return {"no core was free: there are more ranks than cores"};
 }
 
 // In most of the waiting in which others computed. Where ranks share CPUs a part is enough: while another has the CPU
@@ -108,8 +119,8 @@ bool no_core_was_free(const Totals& t)
     return t.refused[unsigned(Refusal::core_taken)] > (t.crowded > 0 ? 0.1 : 0.5) * helpable(t);
 }
 
-// What an execution took of those in which most of the loop's time was spent: a thousand short ones do not make a long
-// one short. Guests help with long ones only.
+// Returns the time per execution of the kind of execution, cut or whole, in which most of the loop's time was spent: a
+// thousand short ones do not make a long one short. Guests help with long ones only.
 double usual_run(const LoopFigures& l)
 {
     const LoopCounts& c = l.counts;
@@ -119,13 +130,15 @@ double usual_run(const LoopFigures& l)
 
 bool is_short(const LoopFigures& l) { return usual_run(l) < short_run_s; }
 
-// A loop of which next to nothing was shared.
+// A loop that was hardly shared.
 std::string why_unshared(const LoopFigures& l)
 {
     const double took = usual_run(l);
-    return is_short(l) ? format("too short (%s an execution; from %s on a rank that sleeps is woken)",
-                                   duration(took).c_str(), duration(short_run_s).c_str())
-                          : format("nobody waited when its executions began (%s each)", duration(took).c_str());
+    return l.name + (is_short(l) ? format(" was too short to share (%s per execution; a sleeping rank is woken for "
+                                          "%s or more)",
+                                          duration(took).c_str(), duration(short_run_s).c_str())
+                                 : format(" was not shared: no rank waited when its executions began (%s each)",
+                                          duration(took).c_str()));
 }
 
 // If most of the time in loops went into executions that were not shared, because sharing had brought nothing: the
@@ -146,42 +159,57 @@ const LoopFigures* unpaid_loop(const Facts& f)
     return unpaid > 0.5 * all ? most : nullptr;
 }
 
-// Other programs had the CPUs, and what a rank lost by that the others have waited for: most of all the waiting. Where
-// ranks share CPUs they keep each other off.
+// Other programs had the CPUs, and most of the waiting was for the time that ranks lost by that. Ranks that share CPUs
+// keep each other off.
 bool is_noise(const Totals& t, const Facts& f)
 {
     return t.crowded == 0 && !f.other_jobs && f.others.share >= noise_share &&
            t.kept_off * (t.ranks / t.nodes - 1) > 0.5 * t.idle;
 }
 
-std::string noise_text(const Facts& f)
+Cause noise_cause(const Facts& f)
 {
-    return "it is noise: ranks waited for others whose CPU was used by other programs, " + used_by_others(f);
+    return {"ranks waited for ranks whose CPU other programs used (" + used_by_others(f) + ")",
+            "measure on a quiet machine"};
 }
 
-// Ranks computed and others waited, but no loop was shared: what was it that they computed?
-std::string why_nothing_shared(const Facts& f, double share)
+// Ranks computed and others waited, but no loop was shared: what did they compute?
+Cause nothing_shared_cause(const Facts& f, double share)
 {
     const std::string head = format("%.0f %% of the waiting passed while no shared loop ran: ", 100 * share);
     const LoopFigures* unshared = unshared_loop(f);
     if (f.outside >= f.unshared || !unshared)
-        return head + format("rank %.0f computed %s of %s outside of ws loops, and others waited%s", f.serial.rank,
-                             duration(f.serial.outside).c_str(), duration(f.serial.computing).c_str(),
-                             mostly_in_call(f).c_str());
-    if (has_tasks(*unshared))
-        return head + tasks_text(*unshared);
+        return {head + format("rank %.0f computed %s of %s outside of ws loops while others waited%s", f.serial.rank,
+                              duration(f.serial.outside).c_str(), duration(f.serial.computing).c_str(),
+                              mostly_in_call(f).c_str())};
+    if (has_tasks(*unshared)) {
+        const Cause tasks = tasks_cause(*unshared);
+        return {head + tasks.why, tasks.hint};
+    }
     if (unshared->counts.executions_unpaid > 0.5 * unshared->counts.executions)
-        return head + "sharing " + unshared->name + " did not pay (memory-bound, or too short), and was stopped";
-    return head + unshared->name + " was not shared: " + why_unshared(*unshared);
+        return {head + "sharing " + unshared->name + " did not pay, because it is memory-bound or too short"};
+    return {head + why_unshared(*unshared)};
 }
 
-// In words, the main cause of the waiting in which no core computed for anybody.
-std::string largest_cause(const Totals& t, const Facts& f)
+Cause helps_nobody_cause() { return {"-workshare-victim none lets no rank help another"}; }
+
+Cause no_threads_cause()
+{
+    return {"the system refused helper threads", "raise the limit on threads (ulimit -u; ws-doctor --check WS301)"};
+}
+
+Cause barred_cause()
+{
+    return {"the ranks may not use each other's cores (cpusets)", "give all ranks of a node one cpuset"};
+}
+
+// Returns the main cause of the waiting in which no core computed for another rank.
+Cause largest_cause(const Totals& t, const Facts& f)
 {
     if (f.helps_nobody)
-        return "no rank was to help another (-workshare-victim none)";
+        return helps_nobody_cause();
     if (is_noise(t, f))
-        return noise_text(f);
+        return noise_cause(f);
     enum { handing_over = refusal_kinds, ends, causes };
     double lost[causes] = {};
     std::copy(t.refused, t.refused + refusal_kinds, lost);
@@ -198,165 +226,271 @@ std::string largest_cause(const Totals& t, const Facts& f)
     }
     const unsigned most = unsigned(std::max_element(lost, lost + causes) - lost);
     const double share = t.idle > 0 ? std::min(1.0, lost[most] / t.idle) : 0;
-    const char* const no_threads = "the system refused the guest threads (thread limit?)";
     switch (most) {
     case handing_over:
-        return format("%.0f %% of the waiting went into handing cores over and back, %.0f times", 100 * share, t.lends);
+        return {format("%.0f %% of the waiting was spent on handing cores over and back, %.0f times", 100 * share,
+                       t.lends)};
     case ends:
-        return why_ends(t, f, share);
+        return ends_cause(t, f, share);
     case unsigned(Refusal::nothing_shared):
-        return why_nothing_shared(f, share);
+        return nothing_shared_cause(f, share);
     case unsigned(Refusal::all_wait):
-        return format("%.0f %% of the waiting was for communication, while no rank of the node computed%s", 100 * share,
-                      mostly_in_call(f).c_str());
+        return {format("%.0f %% of the waiting was for communication, while no rank of the node computed%s",
+                       100 * share, mostly_in_call(f).c_str())};
     case unsigned(Refusal::core_taken):
-        return no_core_text(t, f);
+        return no_core_cause(t, f);
     case unsigned(Refusal::full):
-        return "as many helped as can join one loop (1023)";
+        return {"a loop had 1023 helpers, the most that can join it"};
     case unsigned(Refusal::no_guest):
-        return t.guests_refused > 0 ? no_threads
-                                    : "the loops were over before a guest thread was made for each rank that waited";
+        if (t.guests_refused > 0)
+            return no_threads_cause();
+        return {"the loops ended before each waiting rank had a helper thread"};
     default:
-        return t.guests_refused > 0 ? no_threads : "the ranks may not use each other's cores (cpusets)";
+        return t.guests_refused > 0 ? no_threads_cause() : barred_cause();
     }
 }
 
-std::string jobs_of_one_text(const Facts& f)
+Cause jobs_of_one_cause(const Facts& f)
 {
     if (f.jobs_of_one == unknown_jobs)
-        return "PMIx started it, which this MPI does not know, so each process is a job of its own; with "
-               "srun --mpi=pmi2, or this MPI's mpirun, they are one job";
-    return format("srun%s started %d jobs of one rank each%s; with srun --mpi=pmi2 they are one job",
-                  f.pmix ? " --mpi=pmix" : "", f.jobs_of_one, f.pmix ? ", as this MPI does not know PMIx" : "");
+        return {"each process is a job of its own, because PMIx started it and this MPI does not know PMIx",
+                "srun --mpi=pmi2, or this MPI's mpirun, makes one job of them"};
+    return {format("srun%s started %d jobs of one rank each%s", f.pmix ? " --mpi=pmix" : "", f.jobs_of_one,
+                   f.pmix ? ", because this MPI does not know PMIx" : ""),
+            "srun --mpi=pmi2 makes one job of them"};
 }
 
-// Why nothing was stolen. Causes are tried from the most basic one on, and the first that explains it counts.
-std::string why_not(const Totals& t, const Facts& f)
+// Returns why nothing was stolen: the first cause that explains it, from the most basic one on.
+Cause why_not(const Totals& t, const Facts& f)
 {
     const bool polled = t.polls * 30e-9 > 0.005 * t.wall * t.ranks; // a look in vain takes 30 ns or more
-    const char* const needs_poll = "no rank waited in a call that blocks, but they polled (MPI_Test, MPI_Iprobe), "
-                                   "which helps with -workshare-poll only";
+    const Cause needs_poll = {"no rank waited in a call that blocks, but ranks polled (MPI_Test, MPI_Iprobe)",
+                              "-workshare-poll lets ranks that poll help"};
     if (t.inactive == t.ranks)
-        return f.why_inactive;
-    if (t.ranks == 1 && t.workers == 0)
-        return "there is one rank" + (f.jobs_of_one == 0 ? "" : ": " + jobs_of_one_text(f));
+        return {f.why_inactive};
+    if (t.ranks == 1 && t.workers == 0) {
+        if (f.jobs_of_one == 0)
+            return {"there is one rank"};
+        const Cause jobs = jobs_of_one_cause(f);
+        return {"there is one rank: " + jobs.why, jobs.hint};
+    }
     if (t.alone_on_node == t.ranks && t.workers == 0)
-        return "every rank is alone on its node";
-    if (t.regions == 0)
-        return t.regions_off > 0
-                   ? "its ws loops ran on other threads than the one that called MPI_Init, without MPI_THREAD_MULTIPLE"
-               : f.parallel_s > 0 ? "no parallel region was shared"
-                                  : "no ws loop ran (is the program compiled with -fws?)";
+        return {"every rank is alone on its node"};
+    if (t.regions == 0) {
+        if (t.regions_off > 0)
+            return {"its ws loops ran on other threads than the one that called MPI_Init",
+                    "such loops are shared only under MPI_THREAD_MULTIPLE"};
+        return {f.parallel_s > 0 ? "no parallel region was shared"
+                                 : "no ws loop ran (compiled without -fws?)"};
+    }
     if (t.idle < 0.002 * t.wall * t.ranks && t.workers == 0)
-        return polled ? needs_poll : "no rank had to wait";
+        return polled ? needs_poll : Cause{"no rank had to wait"};
     if (f.helps_nobody)
-        return "no rank was to help another (-workshare-victim none)";
+        return helps_nobody_cause();
     if (t.guests_refused > 0 && t.lends == 0)
-        return "the system refused the guest threads (thread limit?)";
+        return no_threads_cause();
     if (t.guests_barred > 0 && t.lends == 0)
-        return "the ranks may not use each other's cores (cpusets)";
+        return barred_cause();
     if (t.lends == 0 && no_core_was_free(t))
-        return no_core_text(t, f);
+        return no_core_cause(t, f);
     if (const LoopFigures* l = unpaid_loop(f))
-        return has_tasks(*l) ? tasks_text(*l)
-                             : "sharing its loops did not pay (memory-bound, or too short), and was stopped";
-    // not none: a loop's first execution may be shared, as its cost is not known yet
+        return has_tasks(*l) ? tasks_cause(*l)
+                             : Cause{"sharing its loops did not pay, because they are memory-bound or too short"};
+    // not none: a loop's first execution may be shared, because its cost is not known yet
     if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * (t.computing - t.kept_off)) {
         const LoopFigures* l = unshared_loop(f);
         if (polled && t.idle < 0.02 * t.wall * t.ranks)
             return needs_poll;
         if (no_core_was_free(t))
-            return no_core_text(t, f);
+            return no_core_cause(t, f);
         if (l && has_tasks(*l))
-            return tasks_text(*l);
-        if (l && (is_short(*l) || !is_noise(t, f))) // short it is, whatever else there was
-            return l->name + " was not shared: " + why_unshared(*l);
+            return tasks_cause(*l);
+        if (l && (is_short(*l) || !is_noise(t, f))) // a short loop is the cause, whatever else there was
+            return {why_unshared(*l)};
     }
     return largest_cause(t, f);
 }
 
-// Causes are found by times. Where ranks have no CPU for themselves, other programs have a part in these times.
-std::string how_sure(const Totals& t)
-{
-    if (t.kept_off <= 0.2 * t.computing || t.ranks == t.inactive)
-        return "";
-    return format(" (%.0f %% of the time in which ranks computed they had no CPU: others use them, too)",
-                  100 * t.kept_off / t.computing);
-}
-
-// Time in which ranks had no CPU is in what the run took, and may or may not be in what it would have taken without
-// stealing.
-std::string give_or_take(const Totals& t)
+// The part of the ranks' time in which they had no CPU, rounded up to a percent; 0 if the estimate is good all the
+// same. That time is part of the elapsed time, and may or may not be part of the time without stealing.
+double uncertain_percent(const Totals& t)
 {
     const double part = t.wall > 0 ? t.kept_off / (t.wall * t.ranks) : 0;
-    return t.crowded > 0 || part < sure_share ? ""
-                                              : format(", give or take %.0f %%, as ranks had no CPU for so long",
-                                                       std::ceil(100 * part));
+    return t.crowded == 0 && part >= sure_share ? std::ceil(100 * part) : 0;
 }
 
-std::string who_else(const Facts& f)
+// The gain, if it is known and worth a word. A program that runs with V virtual threads may take longer than with one
+// thread: the gain by help does not include that.
+std::string gain_text(const Totals& t, double speedup, const Facts& f)
 {
-    return f.others.share < noise_share ? "" : "; other programs used " + used_by_others(f);
-}
-
-std::string policies_text(const Facts& f)
-{
-    std::string text;
-    for (const std::string& policy : f.policies)
-        text += "; " + policy;
+    if (speedup < 1.01)
+        return "";
+    std::string text = f.virtual_threads ? format("about %.2f times as fast as its %u OpenMP threads without help",
+                                                  speedup, f.virtual_threads)
+                                         : format("about %.2f times as fast as without sharing", speedup);
+    if (const double percent = uncertain_percent(t); percent > 0)
+        text += format(", give or take %.0f %%", percent);
     return text;
 }
 
-// A program that runs as with V threads may take longer for that than with one: what help won says nothing of that.
-std::string gain_text(double speedup, const Facts& f)
-{
-    if (f.virtual_threads)
-        return format("; about %.2f times as fast as its %u OpenMP threads without help", speedup, f.virtual_threads);
-    return format("; about %.2f times as fast as without", speedup);
-}
-
-// What the line ends with, whatever was stolen.
-std::string also_text(const Verdict& v, const Facts& f)
-{
-    const std::string jobs = f.jobs_of_one == 0 ? "" : jobs_of_one_text(f);
-    const bool told = v.reason.find(jobs) != std::string::npos;
-    return (told ? "" : "; " + jobs) + policies_text(f) + who_else(f);
-}
-
-// For a program without ws loops: what its user could gain by them.
-std::string what_could_be(const Totals& t)
+// What a program without ws loops could gain by them.
+std::string possible_gain(const Totals& t)
 {
     if (t.crowded > 0)
-        return "what sharing its loops could win is not known, as there are more ranks than cores";
+        return "how much sharing loops could gain is unknown, because there are more ranks than cores";
     const double most = most_speedup(t);
     if (most < 1.02)
         return t.idle > 0.05 * t.wall * t.ranks
-                   ? "sharing loops would win nothing: while ranks waited, no other of their node computed"
-                   : "sharing loops would win next to nothing";
-    std::string text = format("sharing its loops could make it up to %.2f times as fast", most);
+                   ? "sharing loops would gain nothing: while ranks waited, no other of their node computed"
+                   : "sharing loops would gain next to nothing";
+    std::string text = format("sharing loops could make this up to %.2f times as fast", most);
     // If one rank loses time to other processes, all others may wait for it.
     if (t.kept_off * (t.ranks / t.nodes - 1) > 0.2 * helpable(t))
         text += ", if that is not noise";
     return text;
 }
 
-// For an OpenMP program whose regions are not shared, because nobody has asked for it. A rank that opens a region alone
-// can win at most what the others of its node take of it.
-std::string hint(const Totals& t, const Facts& f)
+// What an OpenMP program whose regions are not shared could gain, and what that is computed from. A rank that opens a
+// region alone can gain at most what the other ranks of its node take of it.
+std::vector<std::string> possible_openmp_gain(const Totals& t, const Facts& f)
 {
     const double waited = helpable(t), ranks = t.ranks / std::max(t.nodes, 1.0);
     const double loops_s = std::max(0.0, f.parallel_s - f.parallel_tasks_s);
     const double best = t.wall - std::min(waited, loops_s * (ranks - 1)) / t.ranks;
     const double most = best > 0 && t.crowded == 0 ? t.wall / best : 1;
-    std::string text = format("hint: parallel regions computed for %s while ranks waited %s; ",
-                              duration(f.parallel_s).c_str(), duration(waited).c_str());
-    if (most < 1.02)
-        return text + "-workshare-openmp=share would win next to nothing" +
-               (loops_s < f.parallel_s / 2 ? ": most of it was in tasks, which it does not divide" : "");
-    text += format("-workshare-openmp=share could make this up to %.2f times as fast", most);
-    if (t.kept_off * (ranks - 1) > 0.2 * waited)
-        text += ", if that is not noise";
-    return text;
+    std::string gain, regions = format("parallel regions computed for %s", duration(f.parallel_s).c_str());
+    if (most < 1.02) {
+        gain = "-workshare-openmp=share would gain next to nothing";
+        if (loops_s < f.parallel_s / 2)
+            regions += ", mostly in tasks, which sharing does not divide,";
+    } else {
+        gain = format("up to %.2f times as fast with -workshare-openmp=share", most);
+        if (t.kept_off * (ranks - 1) > 0.2 * waited)
+            gain += ", if that is not noise";
+    }
+    return {gain, regions + format(" while ranks waited %s", duration(waited).c_str())};
+}
+
+// "2 ranks on 1 node, 0.265 s"
+std::string job_text(const Totals& t)
+{
+    return format("%.0f rank%s on %.0f node%s, %.3f s", t.ranks, t.ranks == 1 ? "" : "s", t.nodes,
+                  t.nodes == 1 ? "" : "s", t.wall);
+}
+
+std::string waited_text(const Totals& t)
+{
+    const double total = t.wall * t.ranks;
+    return format("ranks waited in MPI %.1f %% of the time", total > 0 ? 100 * t.idle / total : 0);
+}
+
+// The part of the time in which cores were spare that was used. A worker has nothing of its own to do, so all of its
+// time is spare.
+double used_part(const Totals& t)
+{
+    const double spare = t.idle + t.workers * t.wall;
+    return spare > 0 ? std::min(1.0, t.stolen / spare) : 0;
+}
+
+std::string used_text(const Totals& t)
+{
+    const std::string used =
+        format(" %.0f %% of that (%.0f chunks, %.3f s)", 100 * used_part(t), t.chunks_stolen, t.stolen);
+    if (t.workers == 0)
+        return waited_text(t) + "; helpers used" + used;
+    return waited_text(t) +
+           format(" and had %.0f worker%s; helpers and workers used", t.workers, t.workers == 1 ? "" : "s") + used;
+}
+
+void add_line(Verdict& v, const std::string& text)
+{
+    if (!text.empty())
+        v.lines.push_back(text);
+}
+
+// What follows whatever was stolen: what other programs did, policies, and hints.
+void add_notes(Verdict& v, const Totals& t, const Facts& f, std::vector<std::string> hints)
+{
+    const std::string cause = v.reason + v.rest;
+    if (!cause.empty() && t.kept_off > 0.2 * t.computing && t.inactive < t.ranks)
+        add_line(v, format("note: ranks had no CPU for %.0f %% of the time in which they computed, so the cause is "
+                           "uncertain",
+                           100 * t.kept_off / t.computing));
+    if (f.others.share >= noise_share)
+        add_line(v, "note: other programs used " + used_by_others(f));
+    if (f.jobs_of_one != 0)
+        if (const Cause jobs = jobs_of_one_cause(f); cause.find(jobs.why) == std::string::npos) {
+            add_line(v, jobs.why);
+            hints.push_back(jobs.hint);
+        }
+    for (const std::string& policy : f.policies)
+        add_line(v, policy);
+    for (const std::string& hint : hints)
+        add_line(v, hint.empty() ? "" : "hint: " + hint);
+}
+
+// The summary of a job in which ranks helped.
+void tell_help(Verdict& v, const Totals& t, const Facts& f)
+{
+    const std::string loop = top_loop(f), gain = gain_text(t, v.speedup, f);
+    const double used = used_part(t), lost = t.idle - t.stolen_home;
+    Cause why;
+    if (used < 0.01) { // the user asks why, as if nothing had been stolen
+        why = why_not(t, f);
+        v.reason = why.why;
+    } else if (lost > 0.25 * t.idle && lost > 0.05 * t.wall * t.ranks && t.inactive == 0) {
+        why = largest_cause(t, f);
+        v.rest = why.why;
+    }
+    add_line(v, (gain.empty() ? "loops were shared" : gain) + " (" + job_text(t) + ")");
+    add_line(v, used_text(t));
+    std::string rest = loop.empty() ? "" : "most helped: " + loop;
+    if (!why.why.empty())
+        rest += (rest.empty() ? "not more, because " : "; not more, because ") + why.why;
+    add_line(v, rest);
+    if (const double percent = uncertain_percent(t); percent > 0 && !gain.empty())
+        add_line(v, format("note: the gain is uncertain, because ranks had no CPU for %.0f %% of the time", percent));
+    if (t.inactive > 0)
+        add_line(v,
+                 format("%.0f rank%s ran without sharing: ", t.inactive, t.inactive == 1 ? "" : "s") + f.why_inactive);
+    add_notes(v, t, f, {why.hint});
+}
+
+// The summary of a job in which nothing was stolen.
+void tell_no_help(Verdict& v, const Totals& t, const Facts& f)
+{
+    const Cause why = why_not(t, f);
+    v.reason = why.why;
+    const std::string job = " (" + job_text(t) + ")";
+    std::string because = v.reason;
+    if (t.inactive < t.ranks)
+        because = waited_text(t) + "; " + because;
+    const bool could = t.regions == 0 && t.regions_off == 0 && t.inactive == 0 && t.alone_on_node == 0 && t.ranks > 1;
+    if (could && f.parallel_s > 0) {
+        const std::vector<std::string> gain = possible_openmp_gain(t, f);
+        v.lines = {gain[0] + job, because, gain[1]};
+    } else {
+        v.lines = {(could ? possible_gain(t) : "no rank helped another") + job, because};
+    }
+    add_notes(v, t, f, {why.hint});
+}
+
+// Breaks a line of the summary before the 101st column, but not behind a number.
+std::string wrapped(const std::string& line)
+{
+    constexpr size_t columns = 100;
+    std::string text, row = "workshare:";
+    for (size_t at = 0, end = 0; at < line.size(); at = end + 1) {
+        end = std::min(line.find(' ', at), line.size());
+        while (end < line.size() && std::isdigit(static_cast<unsigned char>(line[end - 1])))
+            end = std::min(line.find(' ', end + 1), line.size());
+        if (row.size() + 1 + end - at > columns && at > 0) {
+            text += row + "\n";
+            row = "workshare:  ";
+        }
+        row += " " + line.substr(at, end - at);
+    }
+    return text + row + "\n";
 }
 
 } // namespace
@@ -379,50 +513,32 @@ std::string top_loop(const Facts& facts)
 Verdict judge(const Totals& t, const Facts& f)
 {
     Verdict v = {};
-    const std::string loop = top_loop(f);
     v.speedup = t.wall > 0 && !f.gain_is_unknown ? 1 + f.lag / t.wall : 1;
-    double total = t.wall * t.ranks, idle = total > 0 ? 100 * t.idle / total : 0;
-    std::string head = format("workshare: %.0f rank%s on %.0f node%s, %.3f s: ", t.ranks, t.ranks == 1 ? "" : "s",
-                              t.nodes, t.nodes == 1 ? "" : "s", t.wall);
     if (t.iterations_stolen > 0) {
-        // a worker has nothing of its own to do, so all of its time is spare
-        const double spare = t.idle + t.workers * t.wall;
-        double used = spare > 0 ? 100 * t.stolen / spare : 0;
-        v.line = head + format("ranks waited in MPI %.1f %% of the time", idle);
-        if (t.workers > 0)
-            v.line += format(" and had %.0f worker%s", t.workers, t.workers == 1 ? "" : "s");
-        v.line += format("; stealing computed in %.0f %% of that (%.0f chunks, %.3f s)", used > 100 ? 100 : used,
-                         t.chunks_stolen, t.stolen);
-        if (!loop.empty())
-            v.line += ", most of it from " + loop;
-        if (v.speedup >= 1.01)
-            v.line += gain_text(v.speedup, f) + give_or_take(t);
-        const double lost = t.idle - t.stolen_home;
-        if (used < 1) { // next to nothing was stolen: the user asks why, as if it were nothing
-            v.reason = why_not(t, f);
-            v.line += "; " + v.reason + how_sure(t);
-        } else if (lost > 0.25 * t.idle && lost > 0.05 * total && t.inactive == 0) {
-            v.rest = largest_cause(t, f);
-            v.line += "; it could not be more: " + v.rest + how_sure(t);
-        }
-        if (t.inactive > 0)
-            v.line += format("; %.0f ranks ran without it: %s", t.inactive, f.why_inactive.c_str());
-        v.line += also_text(v, f);
-        return v;
+        tell_help(v, t, f);
+    } else if (!f.policies.empty() && t.regions + t.regions_off == 0) { // without ws loops, balanced in another way
+        add_line(v, waited_text(t) + " (" + job_text(t) + ")");
+        add_notes(v, t, f, {});
+    } else {
+        tell_no_help(v, t, f);
     }
-    v.line = head;
-    if (!f.policies.empty() && t.regions + t.regions_off == 0) { // a program without ws loops, balanced in another way
-        v.line += format("ranks waited in MPI %.1f %% of the time", idle) + also_text(v, f);
-        return v;
-    }
-    v.reason = why_not(t, f);
-    if (t.inactive < t.ranks)
-        v.line += format("ranks waited in MPI %.1f %% of the time; ", idle);
-    v.line += "nothing was stolen: " + v.reason + how_sure(t);
-    if (t.regions == 0 && t.regions_off == 0 && t.inactive == 0 && t.alone_on_node == 0 && t.ranks > 1)
-        v.line += "; " + (f.parallel_s > 0 ? hint(t, f) : what_could_be(t));
-    v.line += also_text(v, f);
     return v;
+}
+
+std::string Verdict::line() const
+{
+    std::string text = "workshare: ";
+    for (size_t i = 0; i < lines.size(); i++)
+        text += (i ? "; " : "") + lines[i];
+    return text;
+}
+
+std::string Verdict::text() const
+{
+    std::string text;
+    for (const std::string& line : lines)
+        text += wrapped(line);
+    return text;
 }
 
 std::string to_json(const Totals& t, const Verdict& v, const Facts& f, const char* workshare)

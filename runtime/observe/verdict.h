@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a run came to: the ranks' counters put together, the one-line verdict, and the same as JSON.
+// What a run came to: the ranks' counters put together, the summary that the job prints, and the same as JSON.
 #pragma once
 
 #include "observe/report.h"
@@ -59,7 +59,7 @@ struct Facts {
     bool pmix = false;              // as it told them by PMIx
     bool other_jobs = false;        // some rank shared its CPUs with other jobs of this user
     bool helps_nobody = false;      // -workshare-victim none
-    std::vector<std::string> policies; // what they did, a part of the verdict's line each
+    std::vector<std::string> policies; // what they did, a line of the summary each
     std::vector<CoresFrom> cores; // of this rank's parallel regions, over time
     // What other programs used of the node where that was most: a share of the time of one CPU, or, where ranks share
     // them, of all its CPUs.
@@ -69,10 +69,13 @@ struct Facts {
 };
 
 struct Verdict {
-    std::string line;   // for people
-    std::string reason; // why nothing, or next to nothing, was stolen; else empty
-    std::string rest;   // what most of the waiting that stealing left comes from; empty if that is little
-    double speedup;     // about how much longer it would have lasted without stealing; 1 if that is not known
+    std::vector<std::string> lines; // the summary: the result, then what was used, the cause, notes and hints
+    std::string reason;             // why nothing, or next to nothing, was stolen; else empty
+    std::string rest;               // what most of the waiting that stealing left comes from; empty if that is little
+    double speedup; // about how much longer it would have lasted without stealing; 1 if that is not known
+
+    std::string line() const; // in one line, for files
+    std::string text() const; // for people: each line begins with "workshare:" and has at most 100 columns
 };
 Verdict judge(const Totals& totals, const Facts& facts);
 

@@ -79,7 +79,7 @@ inline std::string item_name(const Spelling& s)
     return name;
 }
 
-// Returns the option that an item of WORKSHARE means, or null. Of two with one name it is the second if there is a
+// Returns the option that an item of WORKSHARE means, or null. If two have one name, it is the second if there is a
 // value.
 inline const Spelling* meant_by(const std::vector<Spelling>& all, const Item& item)
 {

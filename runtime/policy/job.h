@@ -46,7 +46,7 @@ struct Job {
     bool is_home() const { return is_there() && pthread_equal(home, pthread_self()); }
     double seconds(uint64_t ticks) const { return double(ticks) / ticks_per_us * 1e-6; }
 
-    // Who decides for a policy on this node; without a window nobody does.
+    // Returns the decider for a policy on this node; without a window, no rank decides.
     arbiter::Decider node_decider(const Policy&) const;
 };
 inline const Job no_job;

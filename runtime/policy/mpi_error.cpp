@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "policy/mpi_error.h"
 
-// Of MPICH, for ROMIO: an error code with a message of its own. The standard's MPI_Add_error_string would do, but in
-// 4.0.2 not for codes of the predefined classes. Another MPI shows the class alone.
+// MPICH's function for ROMIO: makes an error code with a message of its own. The standard's MPI_Add_error_string would
+// do, but in 4.0.2 not for codes of the predefined classes. Another MPI shows the class alone.
 extern "C" int MPIR_Err_create_code(int last, int fatal, const char* function, int line, int error_class,
                                     const char* generic, const char* specific, ...) __attribute__((weak));
 

@@ -119,11 +119,11 @@ private:
         char words[MPI_MAX_ERROR_STRING] = "";
         int length = 0;
         PMPI_Error_string(error, words, &length);
-        std::fprintf(stderr, "workshare: %s failed: %s; ending the job\n", what_, words);
+        std::fprintf(stderr, "workshare: error: %s failed: %s; ending the job\n", what_, words);
         mpi::end_job();
     }
 
-    // A message has so many bytes at most: a count of MPI's is an int.
+    // The most bytes of a message, because a count of MPI's is an int.
     static constexpr int64_t most_message = int64_t(1) << 28;
 
     const MPI_Comm comm_;

@@ -8,9 +8,9 @@
 
 namespace ws::trace {
 
-// Of the interface below; the module refuses another one.
+// The version of the interface below; the module refuses another one.
 constexpr int trace_interface = 1;
-// Of what is in the files: written into both formats, checked by ws-timeline (docs/reference/ws-timeline.md).
+// The version of the files' content: written into both formats, checked by ws-timeline (docs/reference/ws-timeline.md).
 constexpr int trace_format = 2;
 
 constexpr uint32_t no_name = ~0u;

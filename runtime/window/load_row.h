@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a rank's own work costs, as it stands in the window: written by its home thread, read by whoever decides, of any
-// rank.
+// The cost of a rank's own work, in the window: written by its home thread, read by the decider, which may be any rank.
 //
 // Costs: write 1 load and 6 stores; no atomic read-modify-write.
 #pragma once

@@ -17,7 +17,8 @@ namespace ws::window {
 
 // Zeroed memory is a free slot.
 struct alignas(64) Lock {
-    volatile base::Hardware::Flag state; // free -> making: CAS, whoever needs the name first; making -> ready: the same
+    // free -> making: CAS by the first process that needs the name; making -> ready: the same process
+    volatile base::Hardware::Flag state;
     int holder_rank;               // holder: written under the mutex
     pid_t holder_pid;
     uint64_t hash;                 // constant once ready, as is the mutex itself

@@ -11,7 +11,7 @@ namespace ws::window {
 
 namespace {
 
-// Of the object of that type which is, or holds, `o`.
+// Returns the index of the object of that type that is, or contains, `o`; -1 if there is none.
 int index_of(hwloc_topology_t topology, hwloc_obj_t o, hwloc_obj_type_t type)
 {
     if (o->type != type)

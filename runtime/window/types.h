@@ -74,7 +74,7 @@ struct alignas(64) Home {
     // home: how long a return takes, from the guest's store until the home thread goes on
     volatile base::Flag return_ticks;
     volatile base::Flag came_ticks; // guest: how long the way to it took, from lent_at on
-    // who computes on it: arbiter/cores.h. Whoever comes and goes, by compare-and-swap
+    // the user of the core: arbiter/cores.h. Writers: processes that begin or end to use it, by compare-and-swap
     volatile base::Hardware::Word use;
 
     // Lines 3..: constant after attach.
@@ -140,7 +140,7 @@ struct alignas(64) Node {
     uint32_t cores;         // rows of the core table
     uint32_t cpus;          // in the union of all masks
     volatile base::Flag sleepers; // home threads: how many of them sleep (core_asleep)
-    volatile base::Flag said_missing; // whoever has said first which ranks others wait for: 1
+    volatile base::Flag said_missing; // 1: a process has named the ranks that others wait for
     int32_t book_pid, book_fd; // where rank 0 has the node book (book/book.h), before the others ask; 0: nowhere
     // Home threads: how many cores have their `awaits` set. Read by who receives.
     alignas(64) volatile base::Flag senders_waiting;

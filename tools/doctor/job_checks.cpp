@@ -141,7 +141,7 @@ void attached(const Job& job, const Node& n, Findings& out)
                                "MPICH did not find libws.so.1 or could not load it",
                                "ldd " + lib_folder(job) + "/libws.so.1");
         if (m->inactive)
-            return out.problem(format("rank %d runs without stealing: %s", m->rank,
+            return out.problem(format("rank %d runs without sharing: %s", m->rank,
                                       m->inactive > 0 && m->inactive < 4 ? why[m->inactive] : "?"),
                                "libws gave up at the start",
                                m->inactive == 3 ? "start fewer ranks on the node" : "see WS201");

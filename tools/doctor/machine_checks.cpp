@@ -17,7 +17,7 @@ void ranks_and_cores(const Job& job, const Node& n, Findings& out)
     const int tenants = n.count + n.workers();
     if (tenants > most_tenants)
         out.problem(plural(n.count, "rank") + " and " + plural(n.workers(), "worker"),
-                    format("a node can have %d: with more, the job runs without stealing", most_tenants),
+                    format("a node can have %d: with more, the job runs without sharing", most_tenants),
                     mpirun(job, "", nodes * std::min(cores, double(most_tenants))));
     else if (n.count > cores && n.fits())
         out.warning(seen, "the ranks may use fewer cores than there are, and take turns on them",
@@ -165,7 +165,7 @@ void topology(const Job& job, const Node& n, Findings& out)
 
 // ---- memory
 
-// Of /dev/shm, per rank; measured with UCX 1.13. libmpich chooses the smaller one, by smaller steps in which UCX's
+// Bytes of /dev/shm per rank, measured with UCX 1.13. libmpich chooses the smaller one, by smaller steps in which UCX's
 // buffers grow, if the others would take more than half of what is free (ucx_workshare_memory.h).
 constexpr double ucx_bytes = 4.3e6, ucx_least_bytes = 0.83e6;
 
@@ -208,7 +208,7 @@ void shared_memory(const Job& job, const Node& n, Findings& out)
                     job.program && job.program->critical
                         ? "the window that ranks share does not fit: as the program has `ws critical`, the job ends "
                           "with a message"
-                        : "the window that ranks share does not fit: the job runs without stealing",
+                        : "the window that ranks share does not fit: the job runs without sharing",
                     larger);
     else if (m.shm_free < need)
         out.problem(seen, "MPI itself finds no room for its queues: MPI_Init ends the job with a message",

@@ -182,6 +182,9 @@ void declare_options(CLI::App& app, Wanted& wanted)
         ->check(CLI::ExistingDirectory)
         ->allow_extra_args(false);
     app.set_version_flag("--version", std::string("ws-doctor ") + WS_VERSION);
+    app.failure_message([](const CLI::App* a, const CLI::Error& e) {
+        return a->get_name() + ": error: " + e.what() + "; see " + a->get_name() + " --help\n";
+    });
     app.prefix_command(false);
     app.positionals_at_end(true);
 }

@@ -109,7 +109,7 @@ void libws(const Job& job, Findings& out)
     const std::string taken = p.mpi_libws_path.empty() ? p.libws_path : p.mpi_libws_path;
     if (p.mpi == "ours" && p.mpi_libws_path.empty())
         return out.problem("there is no libws.so.1 beside " + p.mpi_path,
-                           "MPICH loads it from there: the job runs without stealing",
+                           "MPICH loads it from there: the job runs without sharing",
                            "./setup build     # installs both");
     if (taken.empty())
         return out.ok("the program does not load libws itself");

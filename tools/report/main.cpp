@@ -52,6 +52,9 @@ int run(int argc, char** argv)
     auto* as_csv = app.add_flag("--csv", csv, "one table, a figure a line");
     app.add_flag("--json", json, "JSON, as it is written by this version")->excludes(as_csv);
     app.set_version_flag("--version", "ws-report " WS_VERSION);
+    app.failure_message([](const CLI::App* a, const CLI::Error& e) {
+        return a->get_name() + ": error: " + e.what() + "; see " + a->get_name() + " --help\n";
+    });
     app.footer("Exit status: 0; 1 a report cannot be read or printed; 2 wrong use.");
     try {
         app.parse(argc, argv);

@@ -65,8 +65,8 @@ struct Reading {
 // Text of others for terminals and JSON: UTF-8 stays, everything that is not printable becomes '?'.
 std::string clean(const char* text, size_t at_most);
 
-// What is wrong with a file of so many bytes that begins with `head` (`read` bytes of it are there), for people; empty:
-// nothing. A board that is still being made has no magic yet: `unmade` is set instead.
+// Returns what is wrong with a file of `size` bytes that begins with `head` (`read` bytes of it are there), for people;
+// empty: nothing. A board that is still being made has no magic yet: `unmade` is set instead.
 std::string check_head(const observe::Board& head, uint64_t read, uint64_t file_bytes, bool& unmade);
 
 class BoardFile {
@@ -115,7 +115,7 @@ public:
     // Looks at all processes; adds those that are new.
     void scan();
     // As scan(), but only if that is due: all these looks take less than a hundredth of the time. More often if some
-    // are missing, seldom where a node book says who comes.
+    // are missing, rarely if a node book tells which processes come.
     void scan_now_and_then(bool missing);
 
     std::vector<Member> members;

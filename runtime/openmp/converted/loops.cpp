@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Loops of OpenMP's that mpicc -fws=openmp has made ours. With -workshare-openmp=share they are shared as the parallel
-// regions that they were: a program that was told it has one thread may rely on that, whoever compiled it. Else they
-// are OpenMP's: a region of OpenMP's runs them, by the schedule that is written.
+// regions that they were: a program that was told it has one thread may rely on that, whatever compiled it. Otherwise
+// they are OpenMP's: a region of OpenMP's runs them, by the schedule that is written.
 #include "openmp/library/regions.h"
 #include "openmp/library/threads.h"
 #include "loop/team.h"

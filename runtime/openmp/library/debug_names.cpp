@@ -108,7 +108,8 @@ bool name_symbol(Dwfl_Module* module, Dwarf_Addr address, char* text, size_t roo
 
 } // namespace
 
-// file:line of an instruction, or else its function's symbol, into `text`; 0: neither is known. Any thread.
+// Writes file:line of an instruction into `text`, or its function's symbol if that is unknown; returns 0 if neither is
+// known. Any thread.
 WS_EXPORT int ws_name_code(const void* code, char* text, size_t room)
 {
     const std::lock_guard<std::mutex> alone(lock);

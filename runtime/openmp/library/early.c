@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Loaded first, and initialized before all other libraries (-z initfirst), by mpirun -workshare-openmp=share: OpenMP's
- * libraries read OMP_NUM_THREADS when they are initialized, and a program may ask at once. So it is decided here how
- * many virtual threads a region has, and the variable says so to whoever reads it.
+ * libraries read OMP_NUM_THREADS when they are initialized, and a program may ask at once. So this library decides how
+ * many virtual threads a region has, and sets the variable for all that read it.
  *
  * Not every program can have them: a virtual thread moves from one thread of the system to another, and what the kernel
  * keeps for each thread does not move with it. A program that can reach such state is told its own number of threads,

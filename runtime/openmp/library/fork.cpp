@@ -32,14 +32,14 @@ Next<void(void* location, int32_t thread, int32_t threads)> next_push_num_thread
 Next<int32_t(void* location)> next_thread("__kmpc_global_thread_num");
 WS_THREAD_LOCAL int32_t pushed;
 
-// Who runs a region instead of libomp may have gone on with it on another thread than it began on.
+// A region that runs without libomp may have gone on with another thread than it began on.
 int32_t own_number(void* location, int32_t given, void* caller)
 {
     return sharer ? next_thread(caller)(location) : given;
 }
 
-// libomp prepares itself for regions at its first one, and before it omp_in_final() says no. Of those that are shared
-// it knows nothing.
+// libomp prepares itself for regions at its first one, and before it omp_in_final() returns no. It knows nothing of
+// shared regions.
 bool begin_library(void* location, void* caller)
 {
     Next<void(void*, int32_t)> end("__kmpc_end_serialized_parallel");
@@ -135,9 +135,10 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     while (how != std::end(calls) && how->count < size_t(count))
         how++;
     if (how == std::end(calls)) {
-        std::fprintf(stderr,
-                     "workshare: a parallel region shares %d variables, more than %zu: run without -workshare-openmp\n",
-                     count, most_shared);
+        std::fprintf(
+            stderr,
+            "workshare: error: a parallel region shares %d variables, more than %zu; run without -workshare-openmp\n",
+            count, most_shared);
         std::abort();
     }
     void* shared[most_shared];

@@ -125,7 +125,7 @@ bool begin_dispatch(int32_t kind, T lower, T upper, std::make_signed_t<T> step,
     if (plain == by_runtime || plain == by_runtime_simd) {
         const RuntimeSchedule schedule = runtime_schedule();
         const uint64_t said = uint64_t(schedule.chunk);
-        // Of a simd loop's chunks each has so many vectors; `whole` is a vector's length.
+        // Each chunk of a simd loop has `said` vectors; `whole` is a vector's length.
         whole = plain == by_runtime ? said : std::max<uint64_t>(said, 1) * std::max<uint64_t>(whole, 1);
         deal = schedule.deal;
     }

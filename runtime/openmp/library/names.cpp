@@ -15,7 +15,7 @@ namespace {
 
 using NameCode = int (*)(const void* code, char* text, size_t room); // debug_names.cpp
 
-// `code`: an instruction; `shown`: what is told of it where nothing is known.
+// `code`: an instruction; `shown`: its address in the message if nothing is known of it.
 const char* name_of(const void* code, const void* shown)
 {
     static const auto read = reinterpret_cast<NameCode>(function_of_module("names.so", "ws_name_code"));

@@ -40,7 +40,7 @@ void* next_of_library(void* caller, const char* name)
 
 void no_next(const char* name)
 {
-    std::fprintf(stderr, "workshare: '%s' is called, but there is no OpenMP library that has it\n", name);
+    std::fprintf(stderr, "workshare: error: '%s' is called, but no OpenMP library has it\n", name);
     std::abort();
 }
 

@@ -167,7 +167,7 @@ unsigned own_threads()
     }                                                                                                                 \
     asm(".symver " #function "," name "@" version)
 
-// Of C and Fortran, libgomp and libomp.
+// For C and Fortran, libgomp and libomp.
 #define WS_QUESTIONS(name, version, inside, outside, none)                                                            \
     WS_QUESTION(openmp_##name, #name, version, (), inside, outside, none);                                            \
     WS_QUESTION(openmp_##name##_fortran, #name "_", version, (), inside, outside, none);                              \

@@ -379,7 +379,7 @@ __attribute__((constructor)) void look_at_mpi()
         std::strcmp(rank, "0") != 0)
         return;
     if (const std::string why = of_other_mpi(knows); !why.empty() && !knows)
-        std::fprintf(stderr, "workshare: -workshare-openmp has no effect: %s\n", why.c_str());
+        std::fprintf(stderr, "workshare: warning: -workshare-openmp has no effect: %s\n", why.c_str());
 }
 
 } // namespace

@@ -78,16 +78,16 @@ private:
 };
 // What each thread of such a region runs, where the library takes a function of one argument.
 struct RegionMember {
-    void* reductions; // libgomp looks for task reductions at the begin of a region's data
+    void* reductions; // libgomp looks for task reductions at the start of a region's data
     void (*fn)(void*);
     void* data;
     const RegionOnCores* region;
     static void run(void* member);
 };
 
-// How a loop's iterations come to threads: a contiguous part each; chunks round robin, as schedule(static, chunk);
-// chunks in their order to whoever comes first, as `monotonic: dynamic`; the same with many at a time while many are
-// left, as `monotonic: guided`; or so, chunks of a part each, and then of others' parts, as libomp's
+// How a loop's iterations are assigned to threads: a contiguous part each; chunks round robin, as schedule(static,
+// chunk); chunks in their order to the first thread that asks, as `monotonic: dynamic`; the same with many at a time
+// while many are left, as `monotonic: guided`; or chunks of a part each, and then of others' parts, as libomp's
 // `nonmonotonic: dynamic`.
 enum class Deal : uint8_t {
     parts,
@@ -113,7 +113,7 @@ public:
     const void* site;             // the same each time
     const Loop* loop = nullptr;   // the region is this loop, whose bounds came with the call
     unsigned sections = 0;        // or that many sections
-    uintptr_t** reductions = nullptr; // what its tasks reduce, in libgomp's form, is at the begin of its data
+    uintptr_t** reductions = nullptr; // what its tasks reduce, in libgomp's form, is at the start of its data
     unsigned had = 0;             // threads, where it was shared
     // Opens it as the library does. Another function may be put before the program's.
     virtual void open(Body fn, void* data, unsigned threads) = 0;

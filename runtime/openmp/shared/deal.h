@@ -39,8 +39,8 @@ inline Part part_of_loop(uint64_t n, uint64_t chunk, const Units& u)
     return {at(cut(chunks, u.lo, u.of)), at(cut(chunks, u.hi, u.of))};
 }
 
-// schedule(static, chunk): chunks are dealt round robin. The units' first chunk, in which neighbours lie side by side:
-// [first, first + size), the next ones so many iterations further on. `first` may lie behind the end.
+// schedule(static, chunk): chunks are assigned round robin. The units' first chunk, in which neighbours lie side by
+// side, is [first, first + size). Each next one lies `stride` iterations further on. `first` may lie behind the end.
 struct Rounds {
     uint64_t first, size, stride;
     bool has_last; // the loop's last iteration is theirs
@@ -58,7 +58,8 @@ inline Rounds one_round(uint64_t n, uint64_t chunk, const Units& u)
     return {part.empty() ? n : part.from, part.to - part.from, n, !part.empty() && part.to == n};
 }
 
-// The pieces of a loop whose iterations have an order: round robin by chunks of so many, or (0) one contiguous part.
+// The pieces of a loop whose iterations have an order: round robin in chunks of `chunk` iterations, or one contiguous
+// part if `chunk` is 0.
 inline Rounds pieces_of_loop(uint64_t n, uint64_t chunk, const Units& u)
 {
     if (chunk)

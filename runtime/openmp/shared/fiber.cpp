@@ -151,9 +151,10 @@ static void thread_leaves(void*)
     const Unit* const unit = current;
     if (!unit)
         return;
-    std::fprintf(stderr,
-                 "workshare: pthread_exit or pthread_cancel ended a thread in the parallel region %s; ending the job\n",
-                 unit->team->site.site.where);
+    std::fprintf(
+        stderr,
+        "workshare: error: pthread_exit or pthread_cancel ended a thread in the parallel region %s; ending the job\n",
+        unit->team->site.site.where);
     loop::host().end_job();
 }
 

@@ -63,8 +63,8 @@ public:
     static Crew* own();
     // For regions that number 0 of its regions opens, which has no other identity than their opener.
     Crew* inner();
-    // Makes those that are missing of the first `count`, all or none of them; returns whether there are so many. Those
-    // that the system has given before it refused one are ended: OpenMP needs their threads and memory for the region.
+    // Makes the missing ones of the first `count`, all or none of them; returns whether there are `count` now. If the
+    // system refuses one, those made before it are ended, because OpenMP needs their threads and memory for the region.
     bool fill(unsigned count);
     Fiber& operator[](unsigned number) { return *fibers_[number]; }
     // Ends all, and makes no others. While none of its regions is open.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The identity of a thread: its thread control block, and with it its thread-local storage in all modules, its
-// pthread_self(), thread-specific data and malloc cache, and its stack. A parked thread lends its identity to whoever
-// runs a virtual thread: that thread switches its stack and its thread pointer, and switches back at a barrier.
-// (User-level processes do the same: Hori et al., Process-in-Process.)
+// pthread_self(), thread-specific data and malloc cache, and its stack. A parked thread lends its identity to the
+// thread that runs a virtual thread. That one switches its stack and its thread pointer, and switches back at a
+// barrier. (User-level processes do the same: Hori et al., Process-in-Process.)
 //
 // The kernel knows nothing of it. What it keeps for each thread stays that of the thread which runs: its number,
 // signal mask, affinity and timers (early.c says which programs are left alone for that).

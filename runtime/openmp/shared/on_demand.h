@@ -149,7 +149,7 @@ public:
         return true;
     }
     bool has_had_share() const { return had_ >= share_; }
-    // Its turn begins anew. False: it has taken nothing in this one, and has to get on.
+    // Its turn begins again. False: it has taken nothing in this one, and has to continue.
     bool end_turn() { return std::exchange(had_, 0) != 0; }
     // Claims of chunks since the region began.
     void begin_region() { claims_ = 0; }
@@ -163,7 +163,8 @@ private:
         from_ = cut(chunks_, part, parts_);
         length_ = cut(chunks_, part + 1, parts_) - from_;
     }
-    // Of its present part. Relaxed operations would do: what iterations wait for they see in ways of their own.
+    // Takes a piece of its present part. Relaxed operations would do, because iterations that wait for something
+    // synchronize in ways of their own.
     bool take(uint64_t& first, uint64_t& count)
     {
         volatile Hardware::Word& taken = loop_->taken[part_];

@@ -143,9 +143,9 @@ RegionsTold tell_regions()
                 " parallel regions ran without sharing: " + others + (kept > most_told ? ", ..." : "");
     if (finest) {
         char fine[64];
-        std::snprintf(fine, sizeof fine, " takes %.0f ns: ", chunk_us(*finest) * 1e3);
+        std::snprintf(fine, sizeof fine, " takes %.0f ns, so ", chunk_us(*finest) * 1e3);
         text += (text.empty() ? "" : "; ") + std::string("a chunk of the loops in ") + finest->site.where + fine +
-                "dealing them out may cost more than sharing gains; larger chunks would help (OMP_SCHEDULE, schedule)";
+                "claiming chunks may cost more than sharing gains; larger chunks help (schedule, OMP_SCHEDULE)";
     }
     return {text, int(waiting + kept + (finest != nullptr))};
 }

@@ -48,7 +48,7 @@ uintptr_t allocate(uintptr_t bytes, uintptr_t alignment)
     bytes = (bytes + alignment - 1) / alignment * alignment;
     void* const memory = std::aligned_alloc(alignment, bytes);
     if (!memory) {
-        std::fprintf(stderr, "workshare: no memory for %zu bytes of reductions over tasks\n", size_t(bytes));
+        std::fprintf(stderr, "workshare: error: no memory for %zu bytes of reductions over tasks\n", size_t(bytes));
         std::exit(1); // as libgomp does
     }
     return uintptr_t(std::memset(memory, 0, bytes));

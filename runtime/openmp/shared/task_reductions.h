@@ -7,7 +7,7 @@
 
 namespace ws::openmp {
 
-// The current virtual thread begins a construct with these, as libgomp's functions are told of them: what all threads
+// The current virtual thread begins a construct with these, in the form of libgomp's functions: what all threads
 // reduce, and a word with the size of memory that they have in common, zero at first, which gets its address. Either
 // may be null.
 void begin_common(uintptr_t* reductions, void** memory);

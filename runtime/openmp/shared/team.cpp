@@ -124,7 +124,7 @@ bool VirtualTeam::take(unsigned number)
     }
 }
 
-// That one, or else any that nobody has taken, but not the opener's own; 0: there is none.
+// Takes that virtual thread, or any free one, except the opener's own. Returns its number; 0 if there is none.
 unsigned VirtualTeam::take_any(unsigned number)
 {
     if (number != 0 && take(number))

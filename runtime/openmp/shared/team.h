@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One execution of a shared region: its virtual threads, each with an identity of its own (fiber.h). They are run by
-// the thread that opened the region and by whoever helps it, one after the other on each.
+// One execution of a shared region: its virtual threads, each with an identity of its own (fiber.h). The thread that
+// opened the region and its helpers run them, each one after the other.
 //
 // The execution is a series of rounds. In a round each virtual thread that can go on has one turn: it runs until it
 // ends, comes to a barrier, or is set aside, for others to have their turn. A round is one loop of ours over the
@@ -12,7 +12,7 @@
 // holds over a barrier. The watchdog notices that within 10 ms. From then on each of them is run by its own parked
 // thread, as an ordinary thread, and so are those of the site's later executions.
 //
-// Who may touch what:
+// Which thread may touch what:
 //
 //   runnable_, aside_, waiting_   atomic, any thread of the process; bits move under lock_ where `own_threads_` counts
 //   due_, own_threads_            written under lock_

@@ -9,8 +9,8 @@
 //   computation does;
 // - or, where neither can be told, nothing has happened for seconds.
 //
-// Who only sleeps, or waits for a file, goes on by itself most often; but it may also sleep between two looks at what
-// another virtual thread is to do.
+// A virtual thread that only sleeps, or waits for a file, mostly goes on by itself. But it may also sleep between two
+// looks at what another virtual thread is to do.
 #include "openmp/shared/fiber.h"
 #include "openmp/shared/team.h"
 
@@ -44,9 +44,10 @@ int sample_signal; // 0: none is free
 
 uint64_t mix(uint64_t hash, uint64_t value) { return (hash ^ value) * 0x9E3779B97F4A7C15ull; }
 
-// A program that gets no signals relies on its sleeps: one that ours has ended early begins anew, with the time that
-// was asked for at first. (restart_syscall, which knows what is left of it, is void once a handler has run.) What call
-// it was, only the instruction before it still says: nothing is done where that is another one, as on other processors.
+// A program that gets no signals relies on its sleeps: a sleep that our signal has ended early begins again, with the
+// time that was asked for at first. (restart_syscall, which knows what is left of it, is void once a handler has run.)
+// What call it was, only the instruction before it still says: nothing is done where that is another one, as on other
+// processors.
 void call_again(mcontext_t& at)
 {
 #if defined(__x86_64__)

@@ -225,7 +225,7 @@ void Balance::step(uint64_t now, uint64_t every)
     if (next == now_dealt) {
         head.watched = 0;
         Hardware::store_relaxed(head.needed, std::min(most_periods, 2 * Hardware::load_relaxed(head.needed)));
-        Hardware::store_release(head.generation, head.generation + 1); // counters begin anew
+        Hardware::store_release(head.generation, head.generation + 1); // counters begin again
         return;
     }
     head.changes++;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who decides how the node's processors are dealt out: one rank of those that wait, from what all have measured.
+// Decides how the node's processors are assigned: one of the waiting ranks does so, from what all have measured.
 #pragma once
 
 #include "arbiter/decider.h"
@@ -13,7 +13,7 @@ namespace ws::policy::cores {
 
 class Balance {
 public:
-    // `first`: of the node's ranks one says how much is to be measured at the begin.
+    // `first`: this rank, one of the node's, says how much is measured at the start.
     void attach(Table& table, const window::Window& window, arbiter::Decider decider, Rule rule, bool first,
                 double ticks_per_us);
     // In blocked time, about every `every` ticks. Decides if no other rank does, and all have measured enough.

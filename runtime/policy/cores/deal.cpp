@@ -22,7 +22,7 @@ unsigned needed(const Measured& m, double time)
     return std::clamp(unsigned(std::ceil(cores - 1e-9 * cores)), 1u, std::max(limit(m), 1u));
 }
 
-// The least time of the slowest: processors one after the other to whoever is slowest then.
+// Minimizes the time of the slowest rank: each processor goes to the rank that is slowest then.
 double best_time(const std::vector<Measured>& ranks, unsigned cores)
 {
     using Next = std::pair<double, size_t>; // time, rank
@@ -128,7 +128,7 @@ Deal whole_deal(const std::vector<Measured>& ranks)
         deal.push_back(needed(m, time));
         left -= deal.back();
     }
-    // What nobody needs stays where it is, as far as it fits; the rest goes to whoever gains most by it.
+    // Processors that no rank needs stay where they are, as far as they fit; the rest go to the ranks that gain most.
     for (size_t r = 0; r < ranks.size() && left > 0; r++) {
         const unsigned kept = now[r] > deal[r] ? std::min(left, now[r] - deal[r]) : 0;
         deal[r] += kept;
@@ -243,7 +243,7 @@ Deal cautious(const std::vector<Measured>& ranks, const Deal& next, const Deal& 
             deal[r] = least[r];
         }
     }
-    // From whoever is fastest without it.
+    // From the rank that is fastest without it.
     for (; given > 0; given--) {
         size_t from = ranks.size();
         const auto time_without = [&](size_t r) { return work(ranks[r]) / (deal[r] - 1); };

@@ -35,9 +35,9 @@ using Deal = std::vector<unsigned>; // processors of each rank, at least one
 
 Deal dealt(const std::vector<Measured>& ranks); // as it is
 
-// The paper's step: the rank with the highest useful time gets processors of the one with the lowest that has more than
-// one, so many that its time falls by half of the difference of the two ranks' waits. As it is if that would be no
-// less, or is not one processor.
+// The paper's step. The rank with the highest useful time gets processors of the rank with the lowest useful time that
+// has more than one. Their number lets its time fall by half of the difference of the two ranks' waits. Nothing changes
+// if its time would not fall, or if that is less than one processor.
 Deal paper_deal(const std::vector<Measured>& ranks);
 
 // The deal with the least time of the slowest rank, if work is shared out evenly among a rank's processors; of several
@@ -132,8 +132,8 @@ Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uin
 // Prepares `history` for a deal that is taken back because of single turns: a pause follows.
 void taken_back(History& history);
 
-// Of the slowest rank's time: less is noise. By the paper's rule only a period that has become longer is judged so; a
-// change is made if it makes neither of the two ranks slower than the slower one was.
+// A part of the slowest rank's time: less is noise. By the paper's rule only a period that has become longer is judged
+// so; a change is made if it makes neither of the two ranks slower than the slower one was.
 constexpr double least_gain = 0.02;
 constexpr uint32_t longest_pause = 64, most_in_vain = 9;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The policy: who measures, and what a region gets. Who decides: balance.h. Arithmetic: deal.h, assign.h, turns.h,
+// The policy: when ranks measure, and what a region gets. Decisions: balance.h. Arithmetic: deal.h, assign.h, turns.h,
 // regions.h. The node's memory: table.h. The threads: team.h.
 #include "policy/cores/dpb.h"
 
@@ -185,9 +185,10 @@ bool Dpb::share(policy::Job& job, bool fixed)
     const Start start = start_of(masks, home, usual, job.options->cores);
     if (start.cpus.empty()) {
         if (me_ == 0)
-            std::fprintf(stderr,
-                         "workshare: -workshare-openmp has no effect on node %d: it has fewer cores than ranks\n",
-                         job.node_number);
+            std::fprintf(
+                stderr,
+                "workshare: warning: -workshare-openmp has no effect on node %d: it has fewer cores than ranks\n",
+                job.node_number);
         return false;
     }
     shared_ = start.shared;
@@ -205,7 +206,7 @@ policy::Wants Dpb::attach(policy::Job& job)
     if (!lends && !balances) { // regions keep their threads
         if (o.across_jobs && me == 0)
             std::fputs(
-                "workshare: -workshare-across-jobs has no effect without -workshare-openmp=lend, balance or auto\n",
+                "workshare: warning: -workshare-across-jobs requires -workshare-openmp=lend, balance or auto\n",
                 stderr);
         return {};
     }
@@ -217,8 +218,8 @@ policy::Wants Dpb::attach(policy::Job& job)
         first = me;
     PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (why && first == me)
-        std::fprintf(stderr, "workshare: -workshare-openmp has no effect in rank %d, and perhaps others: %s\n", me,
-                     why);
+        std::fprintf(stderr, "workshare: warning: -workshare-openmp has no effect in rank %d, and perhaps others: %s\n",
+                     me, why);
     if (!job.window || !share(job, why != nullptr))
         return {};
     home_thread = true;
@@ -227,7 +228,8 @@ policy::Wants Dpb::attach(policy::Job& job)
     balances_ = balances;
     shares_ = shares;
     if (o.across_jobs && o.ignore_jobs && me == 0)
-        std::fputs("workshare: -workshare-across-jobs has no effect: WS_IGNORE_JOBS=1\n", stderr);
+        std::fputs("workshare: warning: -workshare-across-jobs has no effect, because WS_IGNORE_JOBS=1 is set\n",
+                   stderr);
     ticks_per_us_ = job.ticks_per_us;
     board_ = job.board;
     meter_ = job.meter;
@@ -267,13 +269,15 @@ void Dpb::offer()
         if (table_.processor(p).first == me_)
             cpus.push_back(table_.processor(p).cpu);
     if (!foreign_.offer(cpus))
-        std::fprintf(stderr, "workshare: rank %d shares not all of its cores with other jobs: the node book is full\n",
+        std::fprintf(stderr,
+                     "workshare: warning: rank %d shares only some of its cores with other jobs, because the node book "
+                     "is full\n",
                      window_->home(me_).world_rank);
 }
 
 // ---- a region of the home thread
 
-// Between two regions: what a new deal says. Measuring begins anew when this rank has it.
+// Between two regions: applies a new deal. Measuring begins again when this rank has it.
 void Dpb::look_at_deal()
 {
     const Flag generation = Hardware::load_acquire(table_.head().generation); // acquire: the targets, and the promises
@@ -368,7 +372,7 @@ void Dpb::begin_region(const void* site, const void* region, uint64_t now)
     extra_ = foreign_extra_ = 0;
 }
 
-// Of the lent cores that are `there`, if `most` and no more of them pay.
+// Borrows some of the `there` lent cores, if at most `most` of them pay.
 unsigned Dpb::borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now)
 {
     const unsigned more = std::min(most, there);

@@ -119,7 +119,7 @@ Foreign::Lent Foreign::give_back(uint64_t now)
         sum.recalled += came_back(t.lender) != 0;
         sum.left += t.left;
     }
-    // Who came back too early is asked later next time.
+    // A job that came back too early is asked later next time.
     for (size_t l = 0; l < lenders_.size() && !taken_.empty(); l++) {
         if (std::none_of(taken_.begin(), taken_.end(), [l](const Taken& t) { return t.lender == l; }))
             continue;

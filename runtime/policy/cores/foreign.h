@@ -23,7 +23,8 @@ public:
     bool offer(const std::vector<int>& cpus) { return book_->share(cpus); }
     uint64_t used_by_others() const { return book_ ? book_->used_by_others() : 0; }
 
-    // How many there are to be had, and takes so many at most; their CPUs are then in cpus().
+    // could_borrow() returns how many cores are available. borrow() takes `most` of them at most; their CPUs are then
+    // in cpus().
     unsigned could_borrow(uint64_t now);
     unsigned borrow(unsigned most, uint64_t now);
     const std::vector<int>& cpus() const { return cpus_; }

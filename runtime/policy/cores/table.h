@@ -6,7 +6,7 @@
 // A processor is a CPU that threads of OpenMP regions compute on. Each rank has one that it keeps, its home processor,
 // where its own thread is; its word is that of the rank's core in the window, so that loops that are stolen and regions
 // never use it at the same time. So it is with a processor on which the rank has a worker: its word is that of the
-// worker's core. Who owns the others, and what they are used for, is in a word of the same kind (arbiter/cores.h).
+// worker's core. The owners of the others, and their uses, are in words of the same kind (arbiter/cores.h).
 #pragma once
 
 #include "arbiter/cores.h"
@@ -39,8 +39,8 @@ struct alignas(64) Processor {
     window::Place place;
 };
 
-// Of a rank: regions with lent processors, processor ticks, and of those beside the owner; processors whose owner came
-// back before, and those of them that were given back at once.
+// Counters of a rank: regions with lent processors; processor ticks, and the part of them beside the owner; processors
+// whose owner came back before the end, and those of them that were given back at once.
 struct LentRow {
     volatile Hardware::Word regions, used, late, recalled, left;
 };
@@ -84,8 +84,8 @@ struct Start {
     std::vector<std::vector<int>> cpus; // of each rank, its home processor first; -1: pretended
     bool shared = false;                // ranks have CPUs in common: those are divided
 };
-// `usual`: threads that each rank's regions have. Empty if there are fewer CPUs than ranks. `pretended`: so many CPUs,
-// if not 0.
+// `usual`: threads that each rank's regions have. Empty if there are fewer CPUs than ranks. `pretended`: pretend that
+// there are this many CPUs, if not 0.
 Start start_of(const std::vector<base::CpuSet>& masks, const std::vector<int>& home,
                const std::vector<unsigned>& usual, unsigned pretended);
 

@@ -14,7 +14,7 @@ using window::rank_blocked;
 // A rank has to wait for so long before its processors are lent; longer, up to the second, where it came back too
 // early.
 constexpr unsigned borrow_least_us = 20, borrow_most_us = 20000;
-// Whoever waits anew so soon after a region took its processors was on its way from one wait to the next.
+// A rank that waits again this soon after a region took its processors was on its way from one wait to the next.
 constexpr double between_waits_us = 1000;
 
 namespace {
@@ -141,9 +141,9 @@ unsigned Team::borrow(unsigned most, uint64_t now)
     return unsigned(borrowed_.size());
 }
 
-// Whoever still computes on a processor that was taken ends with its chunk. A worker says that it computes and looks
-// whether its core is taken then (lend/worker.cpp); the word was changed before this look: one of the two sees the
-// other.
+// A worker that still computes on a processor that was taken stops after its chunk. A worker says that it computes and
+// looks whether its core is taken then (lend/worker.cpp); the word was changed before this look: one of the two sees
+// the other.
 void Team::look_beside(unsigned p, bool guest)
 {
     if (!table_->has_worker(p))
@@ -194,7 +194,7 @@ Team::Lent Team::give_back(uint64_t now)
         sum.beside_longest = std::max(sum.beside_longest, until - taken_at_);
     }
     beside_.clear();
-    for (unsigned p : taken_) // now workers may come back, and tell anew when they left
+    for (unsigned p : taken_) // now workers may come back, and report again when they left
         table_->word(p).change(arbiter::Use::openmp, arbiter::Use::worker);
     taken_.clear();
     unsigned told = no_rank; // processors of a rank need not follow each other, but mostly do
@@ -205,7 +205,7 @@ Team::Lent Team::give_back(uint64_t now)
         if (b.from != told) {
             told = b.from;
             owner = owner_returned(told, now);
-            // Who comes back too early waits longer before it lends again.
+            // A rank that comes back too early waits longer before it lends again.
             RankRow& row = table_->row(b.from);
             const Flag patience = std::max(borrow_least_us, Hardware::load_relaxed(row.patience_us));
             const bool too_early =

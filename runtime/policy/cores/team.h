@@ -58,9 +58,9 @@ public:
 
     // When it begins.
     void member(unsigned number);
-    // When it has done its part, and only waits for the others or runs tasks: if its processor is lent and the owner
-    // has come back, and was not only on its way to its next wait, the processor is given back, and the thread waits
-    // on those of its own rank. Costs those on lent ones 50 ns.
+    // Called when a thread has done its part, and only waits for the others or runs tasks. If its processor is lent and
+    // the owner has come back to stay, gives the processor back; the thread then waits on processors of its own rank.
+    // Costs threads on lent processors 50 ns.
     void member_done(unsigned number);
     // Processors of the node that the region has; threads of higher numbers are on CPUs of other jobs.
     size_t processors() const { return own_cpus_.size() + borrowed_.size(); }
@@ -99,7 +99,7 @@ private:
         bool guest; // else the worker itself
     };
     std::vector<Beside> beside_;
-    // Of each rank: since when it waits and may be taken, or waits and must do so for longer; else 0.
+    // Per rank: since when it waits and may be taken, or waits and must do so for longer; otherwise 0.
     std::vector<uint64_t> waits_since_, passed_over_;
     bool passes_over_ = false;
     uint64_t taken_at_ = 0;

@@ -70,15 +70,17 @@ std::string deal_text(const Table& table, double job_s)
     const Head& head = table.head();
     const std::string first = "cores " + sum_text(table.first(), table.ranks());
     if (!head.changes)
-        return first +
-               (head.periods ? ", no other deal was better" : ", not measured long enough for another deal");
-    char text[120];
+        return first + (head.periods ? ", no other assignment was better"
+                                     : ", not measured long enough for another assignment");
+    char text[160];
     std::snprintf(text, sizeof text, " after %u periods", head.periods_then);
     std::string line = first + " -> " + sum_text(table.last(), table.ranks()) + text;
     const Watch& w = head.watch;
     if (w.backs) {
-        std::snprintf(text, sizeof text, "; a deal was taken back %u time%s, because turns had become longer", w.backs,
-                      w.backs == 1 ? "" : "s");
+        std::snprintf(
+            text, sizeof text,
+            "; an assignment was taken back %u time%s, because iterations of the outer loop had become longer", w.backs,
+            w.backs == 1 ? "" : "s");
         line += text;
     }
     // What is printed is the gain of the whole job, unless too little of it was compared.
@@ -156,11 +158,11 @@ void tell(observe::Facts& facts, const Table* table, int node, const Done& what)
             deal.resize(deal.rfind(" (on node "));
         else
             deal += "; " + std::to_string(all.changed) + " of " + std::to_string(all.nodes) +
-                    " nodes have another deal";
+                    " nodes have another assignment";
         facts.policies.push_back(deal);
     }
     if (all.timed)
-        facts.policies.push_back("no turns of an outer loop were found, and what was measured are half seconds");
+        facts.policies.push_back("no iterations of an outer loop were found, so half seconds were measured instead");
     if (what.lends)
         facts.policies.push_back(lent_text(all.lent, "lent cores", ticks_per_s) + recalled_text(all.lent, ""));
     if (all.limited) {
@@ -177,7 +179,7 @@ void tell(observe::Facts& facts, const Table* table, int node, const Done& what)
     }
     if (all.beside) {
         std::snprintf(text, sizeof text,
-                      "%llu times a region came to a core before its worker's last chunk was over, for %.3f ms at most",
+                      "%llu times a region got a core before its worker's last chunk had ended, at most %.3f ms before",
                       static_cast<unsigned long long>(all.beside), double(longest) * 1e3 / ticks_per_s);
         facts.policies.push_back(text);
     }

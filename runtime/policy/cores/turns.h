@@ -3,8 +3,8 @@
 // What a rank's work costs in a turn of the program's outer loop, from sums that only grow. No MPI and no clock here.
 //
 // A sample is taken at the first region after a turn has ended: always at the same place of the program, so that the
-// difference of two is that of a whole turn. When turns are found two have passed, which count, too. Where none are
-// known samples are taken after a fixed time. Of several the median counts: other programs disturb some.
+// difference of two is that of a whole turn. When turns are found two have passed, which count, too. If none are known,
+// samples are taken after a fixed time. The median of several counts, because other programs disturb some.
 #pragma once
 
 #include "measure/period.h"
@@ -21,7 +21,7 @@ class Turns {
 public:
     static constexpr uint32_t most = 32; // that are kept: the latest
 
-    // Without turns, or if they have stopped, a sample after so many ticks.
+    // Without turns, or if they have stopped, a sample is taken after `fixed` ticks.
     explicit Turns(uint64_t fixed = 0) : fixed_(fixed) {}
 
     // From the next sample but one on, for a new deal: the turn that has begun holds a part under the deal before.

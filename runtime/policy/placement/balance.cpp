@@ -32,8 +32,8 @@ std::vector<double> sums(const Loads& loads, const Bins& bins, const Deal& deal)
     return sum;
 }
 
-// Exchanges of a load of the heaviest bin for a smaller one of another bin, each the best there is. About so many
-// comparisons.
+// Exchanges of a load of the heaviest bin for a smaller one of another bin, each the best there is. The limit of
+// comparisons, roughly.
 void exchange(const Loads& loads, const Bins& bins, Deal& deal, long comparisons)
 {
     std::vector<double> sum = sums(loads, bins, deal);
@@ -82,7 +82,7 @@ template <class Key> Deal greedy(const Loads& loads, const Bins& bins, const std
     struct State {
         double key, sum;
         int room, bin;
-        // Of equal bins the one with more room, as the many small loads at the end will need it.
+        // Prefers the one with more room among equal bins, because the many small loads at the end will need it.
         bool operator<(const State& o) const
         {
             return key != o.key ? key < o.key : room != o.room ? room < o.room : bin > o.bin;
@@ -150,8 +150,8 @@ private:
         return takes >= rest_[i] * (1 - close_by);
     }
 
-    // Deals the i-th heaviest load and those after it. Of equal loads the later one goes to no bin before `from`, and
-    // of bins in the same state only the first is tried: the others give the same deals with names exchanged.
+    // Deals the i-th heaviest load and those after it. The later one of equal loads goes to no bin before `from`. Only
+    // the first of bins in the same state is tried, because the others give the same deals with names exchanged.
     void place(size_t i, size_t from)
     {
         if (i == sorted_.size()) {

@@ -43,7 +43,7 @@ Deal round_robin(const Loads& loads, const Bins& bins);
 // the heaviest bin lighter.
 Deal largest_first(const Loads& loads, const Bins& bins);
 
-// Branch and bound: the lightest deal, or the best that was found in so many seconds, never one heavier than `first`.
+// Branch and bound: the lightest deal, or the best that was found in the time limit, never one heavier than `first`.
 // proven: it is the lightest.
 struct Exact {
     Deal deal;

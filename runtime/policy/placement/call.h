@@ -50,7 +50,7 @@ Loads loads_of(const std::vector<Record>& all);
 // What went wrong in MPI itself; nothing for MPI_SUCCESS.
 Fault mpi_fault(int error);
 
-// Of all records the first fault, or that settings differ.
+// Returns the first fault of all records, or that settings differ.
 Fault first_fault(const std::vector<Record>& all);
 
 // Every process gets the first fault of any, and the numbers that rank 0 has made of the records: make(records,
@@ -78,7 +78,7 @@ Fault through_rank_0(const Call& call, const Record& mine, std::vector<Number>& 
     return fault;
 }
 
-// Of the loads of one process, or what measures them.
+// Checks the loads of one process, or what measures them.
 Fault own_loads(const Call& call, const double* loads, int count, Record& mine);
 // Where every process knows all: one for each rank, from rank 0's or from all measured.
 Loads loads_given(const Call& call, const Record& mine, const double* loads, const std::vector<Record>& all);

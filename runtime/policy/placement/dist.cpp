@@ -2,8 +2,8 @@
 //
 // MPIX_Dist_load_create. Loads come into classes, heaviest first; a sum over the processes tells what is in each class,
 // a scan where in the order each load stands. The order is dealt to units (cores or nodes) by turns, so a process knows
-// which place in it is its own. Who knows a load and who has its place meet at the process that the place's number
-// names.
+// which place in it is its own. The process that knows a load and the process that has its place meet at the process
+// that the place's number names.
 //
 // With "roundrobin" that is all, as in the paper. Otherwise units side by side form a cell, and its first process deals
 // the cell's loads as MPIX_Load_create does; a communicator that is no larger than a cell goes that way alone.
@@ -128,7 +128,7 @@ Fault deal_at_rank_0(const Call& call, const Record& mine, const Known& known, b
         if (call.rank == 0) {
             counts.resize(size_t(call.size));
             begins.resize(size_t(call.size));
-            pairs.resize(size_t(call.size - mine.settings.spare)); // so many there are
+            pairs.resize(size_t(call.size - mine.settings.spare)); // the number of pairs
         }
         int error = PMPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, call.comm);
         for (size_t r = 1; r < counts.size(); r++)
@@ -200,7 +200,7 @@ struct Gets { // sent on from there, to the leader of the former process
 };
 
 // Brings together the process that knows a load and the one that has its place. The leaders of cells learn the loads of
-// their processes, and with `dealt` deal them anew. Returns the new rank of the calling process.
+// their processes, and with `dealt` assign them again. Returns the new rank of the calling process.
 int meet(const Known& known, const std::vector<int>& places, const Line& line, const Settings& settings, double present,
          bool present_known, int& new_rank)
 {

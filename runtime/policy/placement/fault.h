@@ -32,7 +32,7 @@ struct Fault {
     explicit operator bool() const { return what != What::nothing; }
 };
 
-// Of `count` loads, the first that is none.
+// Returns the fault of the first of `count` loads that is invalid.
 Fault check_loads(const double* loads, long count);
 
 // Calls comm's error handler and returns the error code, in the name of the MPIX function.

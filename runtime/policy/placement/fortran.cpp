@@ -5,8 +5,8 @@
 #include "policy/placement/exports.h"
 #include "base/os.h"
 
-// Of libmpifort, in programs that have it: what MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are in mpif.h and use mpi, and in
-// use mpi_f08.
+// Symbols of libmpifort, in programs that have it: what MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are in mpif.h and use mpi,
+// and in use mpi_f08.
 extern "C" {
 extern MPI_Fint* MPIR_F_MPI_UNWEIGHTED __attribute__((weak));
 extern MPI_Fint* MPIR_F_MPI_WEIGHTS_EMPTY __attribute__((weak));

@@ -57,7 +57,7 @@ int number_units(Line& line, int room)
     if ((error = PMPI_Exscan(mine.data(), before.data(), int(kinds), MPI_INT, MPI_SUM, line.comm)) ||
         (error = PMPI_Allreduce(mine.data(), line.units.count.data(), int(kinds), MPI_INT, MPI_SUM, line.comm)))
         return error;
-    // Of the processes of a unit the first has counted it; the others come after it.
+    // The first process of a unit has counted it; the others come after it.
     line.number = (line.at == 0 ? 0 : before[kind]) - (line.slot != 0);
     line.number += std::accumulate(line.units.count.begin(), line.units.count.begin() + int(kind), 0);
     return MPI_SUCCESS;

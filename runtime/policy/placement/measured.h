@@ -19,7 +19,7 @@ public:
         std::lock_guard<std::mutex> guard(lock_);
         return double(std::max<int64_t>(entered - begun_ - in_calls_, 0)) / ticks_per_us * 1e-6;
     }
-    // Measuring begins anew.
+    // Measuring begins again.
     void begin(int64_t entered)
     {
         std::lock_guard<std::mutex> guard(lock_);

@@ -19,15 +19,15 @@ struct Machine {
     std::vector<window::CpuPlace> cpus; // of each CPU
 };
 
-// Of the calling process. One that may run on several cores is taken to be on one of them: the processes with the same
-// choice are dealt to its cores in turn, in the order of their ranks.
+// Returns the place of the calling process. A process that may run on several cores is assumed to be on one of them:
+// processes with the same choice are assigned to its cores in turn, in the order of their ranks.
 Spot spot(const Machine& machine);
 
 struct Line; // line.h
 
 // Remembered as an attribute of a communicator; MPI_Comm_dup copies it.
 struct Notes {
-    int spare = 0; // the last so many ranks have no work
+    int spare = 0; // this many ranks at the end have no work
     std::shared_ptr<const Machine> machine;
     std::shared_ptr<const Line> line; // of this communicator alone
 };

@@ -53,7 +53,7 @@ int64_t place_of(const Units& units, int number, int slot, bool snake)
 {
     int64_t place = 0;
     int open = number_of_units(units), full = 0; // units that take part in a turn, that are full before it
-    auto after = [&](int turn) { // so many units are full then
+    auto after = [&](int turn) { // how many units are full then
         const int i = turn - units.least_room;
         return i >= 0 && size_t(i) < units.count.size() ? units.count[size_t(i)] : 0;
     };

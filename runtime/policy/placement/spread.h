@@ -34,7 +34,7 @@ Tally operator+(const Tally&, const Tally&);
 // average, `classes` become twice as many, for finer steps or wider ends; true then.
 bool refine(Classes& classes, const std::vector<Tally>& tallies, int units);
 
-// A unit is a core, or a node: what loads are dealt to. How many have so many processes; numbered by that, ascending.
+// Units are cores, or nodes: loads are assigned to them. They are numbered by how many processes they have, ascending.
 struct Units {
     int least_room = 1;
     std::vector<int> count; // of those with least_room + i processes
@@ -44,7 +44,7 @@ int number_of_units(const Units& units);
 // after the other, full ones are left out; `snake`: every second turn the other way round.
 int64_t place_of(const Units& units, int number, int slot, bool snake);
 
-// Of the ranks in a set, so that two sets with the same sum of these are the same as good as certainly.
+// Returns a number for a rank in a set: two sets with the same sum of them are almost certainly equal.
 uint64_t mark(int rank);
 
 } // namespace ws::policy::placement

@@ -30,13 +30,14 @@ public:
     void set_resize(XMPI_Resize_function* f) { resize_ = f; }
     // False: it is as it was.
     bool resize(int64_t elements);
-    // Finds out where it lies now, as a vector may have been swapped with another. Of so many elements.
+    // Finds out where the array of `elements` elements lies now, because a vector may have been swapped with another.
     void refresh(int64_t elements)
     {
         if (resize_)
             resize(elements);
     }
-    // Whether there is memory of so many elements: a pointer to what was given back to the system would end the job.
+    // Returns whether there is memory for `elements` elements: a pointer to memory that was given back to the system
+    // would end the job.
     bool is_there(int64_t elements) const;
     // Returns "", or why realloc() would end the job: the memory is not a malloc() block with room for `elements`. Only
     // the GNU C library's malloc() is known well enough to tell. Arrays with a resize function are not checked.
@@ -64,10 +65,10 @@ struct Structure {
     int64_t elements(int64_t count) const { return start(count) - start(0); }
     static constexpr int64_t most_start(bool wide) { return wide ? INT64_MAX : INT32_MAX; }
 
-    // Elements of the array `a` if the process has so many rows.
+    // Returns the number of elements of the array `a` if the process has `count` rows.
     int64_t length(size_t a, int64_t count) const;
-    // "", or what is wrong with it in a process that has so many rows. Whether there is memory is asked of the kernel,
-    // which takes 1.5 us an array: of those that are only to be moved, and not read here, if `to_move`.
+    // Returns "", or what is wrong with it in a process that has `count` rows. It asks the kernel whether there is
+    // memory, which takes 1.5 us per array; for arrays that are only moved, and not read here, only if `to_move`.
     std::string trouble(int64_t count, bool to_move) const;
     // A number that is the same for structures that can be moved together.
     uint64_t signature() const;

@@ -42,7 +42,7 @@ double speed_of(const char* list, int rank)
     }
 }
 
-// So many operations, two a turn, in a chain that no compiler can shorten.
+// Runs two operations per turn, in a chain that no compiler can shorten.
 double operations(long turns)
 {
     volatile double from = 1.0000001;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What a process's work is measured by: operations of floating point that the processor counts, or its instructions, by
-// PAPI's low-level interface in a module that is loaded when somebody asks (papi.cpp); where neither is to be had, what
+// PAPI's low-level interface in a module that is loaded when somebody asks (papi.cpp); if neither is available, what
 // the program has registered.
 #pragma once
 
@@ -18,7 +18,7 @@ enum class Source : int { registered, instructions, flop, fake, given };
 constexpr unsigned sources = 5;
 const char* source_text(Source source); // for the verdict
 
-// Of this process, all its threads, so guests and workers, too. Opened once.
+// Counters of this process, with all its threads, so guests and workers, too. Opened once.
 class Counters {
 public:
     // The best that there is here; `why` says why it is nothing better.
@@ -26,7 +26,7 @@ public:
     const std::string& why() const { return why_; }
     // Units since some moment: FLOP, or instructions divided by those that the calibration took for a FLOP.
     double read(Source source) const;
-    // Of a processor that is pretended, units a second; 0: it is not.
+    // The speed of a pretended processor, in units per second; 0: it is real.
     double fake_speed() const { return fake_speed_; }
 
 private:

@@ -441,8 +441,9 @@ bool Decomposition::end_finish()
     if (rounds_ == 0) {
         flex_.told.outcome[unsigned(Outcome::no_memory)]++;
         if (rank_ == 0 && !said_no_memory_)
-            std::fprintf(stderr,
-                         "workshare: XMPI: rows stay where they are: a process has no memory for more (said once)\n");
+            std::fprintf(
+                stderr,
+                "workshare: warning: XMPI: rows stay where they are, because a process has no memory for more\n");
         said_no_memory_ = true;
     }
     const double took = base::seconds_now() - move_began_;

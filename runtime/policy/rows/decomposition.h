@@ -104,7 +104,7 @@ private:
     bool has_given_ = false;  // XMPI_Set_work was called in this interval, maybe with 0
     double given_before_ = 0; // of given_, at the end of the last iteration
     uint64_t interval_began_ = 0;
-    // Of an iteration's time a unit: a mean and a variance that forget, for the noise.
+    // The time per unit of an iteration: a mean and a variance that forget, for the noise.
     double mean_ = 0, variance_ = 0;
     uint64_t seen_ = 0;
 

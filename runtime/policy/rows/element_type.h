@@ -19,7 +19,7 @@ struct ElementType {
 // Returns a duplicate of `type`, which the caller releases.
 ElementType duplicate(MPI_Datatype type);
 void release(MPI_Datatype& type); // MPI_DATATYPE_NULL from then on, or before
-// The data of so many elements, without holes; returns how many bytes they are.
+// Packs the data of `elements` elements, without holes; returns their size in bytes.
 size_t pack(const char* data, int64_t elements, MPI_Datatype type, MPI_Comm comm, std::vector<char>& packed);
 
 } // namespace ws::policy::rows

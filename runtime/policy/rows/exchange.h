@@ -30,7 +30,7 @@ struct Measured {
 
 class Exchange {
 public:
-    // Of these processes, whose messages with `tag` are its own.
+    // For these processes, whose messages with `tag` are its own.
     Exchange(Processes& processes, int tag);
 
     // All processes begin, look at the numbers, and then all or none ask for the rows, before they begin again. Nothing

@@ -16,11 +16,11 @@ constexpr double flex_look_least_us = 10, flex_look_most_us = 20000;
 
 namespace {
 
-// Of intervals in which rows did not move though their processes were unequal, those with that reason; or nothing.
+// Names the number of intervals in which rows did not move, although their processes were unequal, for that reason.
 std::string reason_text(const Told& told, Outcome outcome, const char* words)
 {
     const uint64_t n = told.outcome[unsigned(outcome)];
-    return n ? ", " + std::to_string(n) + " " + words : "";
+    return n ? "; no move after " + std::to_string(n) + (n == 1 ? " interval " : " intervals ") + words : "";
 }
 
 } // namespace
@@ -31,7 +31,7 @@ policy::Wants Flex::attach(policy::Job& job)
     return {};
 }
 
-// Numbers of an interval come when the slowest process has ended it: asked for ever more seldom until then.
+// Numbers of an interval come when the slowest process has ended it. Until then this asks for them less and less often.
 policy::Wants Flex::step(policy::Job&, uint64_t now, uint64_t)
 {
     bool more = false;
@@ -64,24 +64,24 @@ void Flex::tell(observe::Facts& facts) const
     std::string gained;
     if (told.moves)
         std::snprintf(text, sizeof text,
-                      "XMPI moved rows %llu time%s in %llu intervals (%.4g rows, %.4g MB, %.3g s), by ",
+                      "XMPI moved rows %llu time%s in %llu intervals (%.4g rows, %.4g MB, %.3g s), measured by ",
                       static_cast<unsigned long long>(told.moves), told.moves == 1 ? "" : "s",
                       static_cast<unsigned long long>(told.intervals), told.rows, told.bytes * 1e-6, told.move_s);
     else
-        std::snprintf(text, sizeof text, "XMPI moved no rows in %llu intervals, by ",
+        std::snprintf(text, sizeof text, "XMPI moved no rows in %llu intervals, measured by ",
                       static_cast<unsigned long long>(told.intervals));
     if (told.expected_s > 0)
         gained = ", with " + std::to_string(std::lround(100 * told.measured_s / told.expected_s)) +
-                 " % of the gain expected of it";
+                 " % of the expected gain";
     if (told.undone)
         gained += "; " + std::to_string(told.undone) + (told.undone == 1 ? " move was" : " moves were") +
-                  " undone for having gained nothing";
+                  " undone, because nothing was gained";
     facts.policies.push_back(
-        text + told.measured + gained + reason_text(told, Outcome::burst, "not for bursts of foreign load") +
-        reason_text(told, Outcome::noise, "not for noise") +
-        reason_text(told, Outcome::unpaid, "not as it would not have paid") +
-        reason_text(told, Outcome::untrusted, "not as moves before had not gained what was expected") +
-        reason_text(told, Outcome::no_memory, "not for want of memory"));
+        text + told.measured + gained + reason_text(told, Outcome::burst, "because of bursts of foreign load") +
+        reason_text(told, Outcome::noise, "because of noise") +
+        reason_text(told, Outcome::unpaid, "because it would not have paid") +
+        reason_text(told, Outcome::untrusted, "because earlier moves had gained less than expected") +
+        reason_text(told, Outcome::no_memory, "for lack of memory"));
 }
 
 Flex& policy()

@@ -12,7 +12,7 @@
 
 namespace ws::policy::rows {
 
-// For the verdict. Of all partitions of this process, those that are gone included.
+// For the summary: sums over all partitions of this process, including those that are gone.
 struct Told {
     uint64_t partitions = 0, intervals = 0, moves = 0, undone = 0, outcome[outcomes] = {};
     double rows = 0, bytes = 0, move_s = 0; // of all processes of the partitions

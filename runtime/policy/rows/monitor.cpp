@@ -230,7 +230,7 @@ Monitor::Choice Monitor::choose(const Starts& now, const std::vector<Work>& all,
     c.together = doubted_;
     c.gain = gain / doubted_;
     c.before = {doubted_pace_.units / doubted_, doubted_pace_.real / doubted_};
-    // So many standard errors that the slowest of all processes goes beyond them by chance once in 10,000 intervals.
+    // The slowest of all processes exceeds this number of standard errors by chance once in 10,000 intervals.
     const double errors = std::sqrt(2 * std::log(double(all.size()) * 1e4));
     const double noise = errors * std::sqrt(square_);
     if (!(gain * gains_.trust() > noise)) {

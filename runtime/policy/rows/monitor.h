@@ -56,7 +56,7 @@ private:
 // many count as make a load a lasting one; without foreign load the last interval alone.
 class Lately {
 public:
-    // An interval of so many iterations is over. What is to be taken for it.
+    // Adds an interval of `iterations` iterations. Returns the work that is taken for it.
     Work add(const Work& interval, unsigned iterations, bool dedicated, unsigned k);
     void forget() { *this = Lately(); } // rows have moved
 

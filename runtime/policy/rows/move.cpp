@@ -77,7 +77,7 @@ int64_t Move::had_length(size_t s, size_t a) const
     return before(s, a, places_.had_at + count) - before(s, a, places_.had_at);
 }
 
-// Of sparse matrices: how many elements the rows have that come. False: no memory for the numbers.
+// Learns how many elements the rows have that come, for sparse matrices. False: no memory for the numbers.
 bool Move::learn_lengths()
 {
     std::vector<std::vector<int64_t>> mine(structures_.size());
@@ -221,7 +221,7 @@ bool Move::begin()
     return true;
 }
 
-// What the process has got goes to the begin of the array, which is shortened.
+// What the process has got goes to the start of the array, which is shortened.
 void Move::settle(size_t s)
 {
     Structure& x = structures_[s];
@@ -260,13 +260,13 @@ void Move::finish()
     processes_.combine(Processes::By::sum, sums, 2);
     if (sums[0] != sums[1]) {
         if (me_ == 0)
-            std::fprintf(stderr, "workshare: XMPI: rows were changed by their move; ending the job\n");
+            std::fprintf(stderr, "workshare: error: XMPI: a move has changed rows; ending the job\n");
         mpi::end_job();
     }
 }
 
-// The sum over the rows, each hashed with its number: who has it does not count. Of arrays that are as the program has
-// them.
+// Returns the sum over the rows, each hashed with its number, whichever process has it. The arrays are as the program
+// has them.
 uint64_t Move::checksum(Range rows) const
 {
     uint64_t sum = 0;

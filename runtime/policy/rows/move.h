@@ -2,10 +2,10 @@
 //
 // Moves the rows of all structures from one partition to another: every structure, or none.
 //
-// A process makes room for the rows that it has and those that it will have, side by side in the order of the rows, so
-// that what comes and what goes never lie in each other's way: arrays are enlarged in place, dense rows go from and to
-// where they lie without a copy, and in the end an array is shortened to what it has to hold. A shift that would need
-// more room than an eighth of the data is made in rounds.
+// A process makes room for the rows that it has and those that it will have, side by side in the order of the rows. So
+// rows that come and rows that go never lie in each other's way. Arrays are enlarged in place, dense rows are sent and
+// received where they lie, without a copy, and in the end an array is shortened to what it has to hold. A shift that
+// would need more room than an eighth of the data is made in rounds.
 #pragma once
 
 #include "policy/processes.h"
@@ -39,7 +39,7 @@ private:
             return had.begin <= row && row < had.end ? had_at + row - had.begin : gets_at + row - gets.begin;
         }
     };
-    // Of a sparse matrix: before[i] elements lie before row i of the enlarged arrays.
+    // In a sparse matrix, before[i] elements lie before row i of the enlarged arrays.
     struct Elements {
         std::vector<int64_t> before;
         int64_t first = 0; // starts[0]

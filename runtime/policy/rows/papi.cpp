@@ -16,7 +16,7 @@
 
 namespace {
 
-// Of one event, a set for each thread. Two events are two lists: a processor that cannot count operations may well
+// Per event, a set for each thread. Two events are two lists, because a processor that cannot count operations may well
 // count instructions.
 std::vector<int> sets[2];
 

@@ -128,7 +128,7 @@ public:
         to(row);
         return before_[at_] + double(row - now_[at_]) * each();
     }
-    // How far so many units reach: from `begin` on, and up to `end`.
+    // Returns how far `units` units reach: from `begin` on, and up to `end`.
     Rows forth(Rows begin, double units)
     {
         const double wanted = before(begin) + units * (1 + rounding);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who has which rows: contiguous ranges by the processes' speeds and the rows' costs. Arithmetic, without MPI.
+// Assigns rows to processes: contiguous ranges by the processes' speeds and the rows' costs. Arithmetic, without MPI.
 //
 //   G. Martin, M.-C. Marinescu, D. Singh, J. Carretero: FLEX-MPI: an MPI extension for supporting dynamic load
 //   balancing on heterogeneous non-dedicated systems. Euro-Par 2013. Section 3.2, equations 1 and 2.
@@ -42,8 +42,8 @@ struct Work {
     double units = 0; // FLOP, or what else is counted; of all its rows, and the same for all processes
     double real = 0;  // seconds that it took, without waiting in MPI
 };
-// Equation 1, units a second. Of a process that had nothing to do the rate that it had before; of one of which nothing
-// was ever known the mean of the others. Keeps what is known in `known`, 0 for nothing.
+// Equation 1, in units per second. A process that had nothing to do keeps the rate that it had before. A process with
+// no known rate gets the mean of the others. Keeps known rates in `known`, 0 for none.
 std::vector<double> rates_of(const std::vector<Work>& all, std::vector<double>& known);
 // Equation 2: shares of 1. All equal where no rate is known.
 std::vector<double> relative_power(const std::vector<double>& rates);
@@ -52,7 +52,7 @@ std::vector<double> relative_power(const std::vector<double>& rates);
 // after a move it can be seen which of the two has changed hands with the rows.
 class Attribution {
 public:
-    // Of the time that rows took longer than elsewhere, the part (0 to 1) that is taken for their own cost.
+    // Returns the part (0 to 1) of the time that rows took longer than elsewhere that is taken for their own cost.
     double of_rows() const { return square_ > 0 ? std::clamp(product_ / square_, 0.0, 1.0) : 0; }
     // What `all` did cost: the units, corrected by that part.
     std::vector<Work> costs(const std::vector<Work>& all) const;

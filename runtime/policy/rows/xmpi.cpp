@@ -158,7 +158,7 @@ int refuse(const Decomposition& d, const char* function, XMPI_Partition handle, 
     return MPI_SUCCESS;
 }
 
-// The bytes of so many elements in all fit in MPI_Aint.
+// Returns whether the array's bytes are too many for MPI_Aint.
 bool is_too_much(Rows rows, int64_t width, int64_t extent)
 {
     int64_t elements, bytes;

@@ -87,7 +87,9 @@ void Pool::open_wire()
     own_node_ = node_of_[size_t(me_)];
     if (!all_.all(ranks == 1 || share_rows(places.node, ranks))) { // some node has no room in /dev/shm
         if (me_ == 0)
-            std::fprintf(stderr, "workshare: tasks do not move: a node has no shared memory for their states\n");
+            std::fprintf(
+                stderr,
+                "workshare: warning: tasks do not move, because a node has no shared memory for their states\n");
         return;
     }
     const unsigned limit = job().options->tasks_memory;
@@ -234,7 +236,7 @@ void Pool::end_pulse()
     has_pulse_ = false;
 }
 
-// While nothing asks for it, it looks more and more seldom: idle workers look before it does (worker_step()). It is on
+// While nothing asks for it, it looks less and less often: idle workers look before it does (worker_step()). It is on
 // their cores, so that it takes no time of tasks while these are idle; where there are none, on the rank's own.
 void Pool::pulse()
 {
@@ -395,7 +397,7 @@ void Pool::look_around()
         return;
     }
     // One of the node's ranks tells the agent, unless that has seen it itself. Full: this rank's row has been written
-    // before. Who is at work tells it now and then only.
+    // before. A rank at work tells it only now and then.
     const base::Flag state = state_of(own);
     while (!Hardware::cas_full(head_->state, state, state)) {
         const base::Flag seen = Hardware::load_relaxed(head_->state);
@@ -488,7 +490,7 @@ void Pool::handle(int from, const char* text, size_t bytes)
     const Bounds bounds = {ranks_, int(agents_.size()), kinds_.size(), Wire::tags, Queue::least_priority,
                            Queue::most_priority};
     if (WS_UNLIKELY(!makes_sense(text, bytes, bounds))) {
-        std::fprintf(stderr, "workshare: error: a letter about tasks from rank %d makes no sense; ending the job\n",
+        std::fprintf(stderr, "workshare: error: a message about tasks from rank %d is damaged; ending the job\n",
                      in_world_[size_t(from)]);
         mpi::end_job();
         return;

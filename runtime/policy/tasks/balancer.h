@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who gives tasks to whom, among nodes: the paper's algorithm and its rivals behind one interface. Each node has one
+// Decides which node gives tasks to which: the paper's algorithm and its rivals behind one interface. Each node has one
 // balancer. It is told what its node has to do and what other balancers tell it, and says what to tell them and what to
 // give away. It calls no MPI, reads no clock and waits for nothing: the pool of tasks (pool.h) and the simulator of
 // benchmarks/tasks_simulated.cpp run the same code.
@@ -40,7 +40,7 @@ struct Note {
         order,   // give `tasks` to `node`, whose state is in the note; or to the group that begins with it
         offer,   // to a group: `node` has `tasks` for it
         spare,   // from it: `tasks` of those that `node` had for it nobody needs
-        short_of, // `tasks` of those ordered for `node`, or its group, are not to be had
+        short_of, // `tasks` of those ordered for `node`, or its group, are not available
         level,   // of all nodes: `rest` tasks for each core
         index,   // a neighbour's state
         ask,     // for tasks, as a thief
@@ -52,8 +52,8 @@ struct Note {
     bool of_group = false;
     int32_t node = 0, address = 0;
     double rest = 0, capacity = 0, cores = 0, room = 0, tasks = 0, rate = 0;
-    // Of a state: how much of `rest` may move; and of all tasks ordered in this run, to and from here, those of which
-    // `rest` knows: they have come, or have gone, or it is known that they do not.
+    // In a state: how much of `rest` may move; and the tasks ordered in this run, to and from here, that `rest`
+    // includes: they have come, or have gone, or it is known that they do not.
     double movable = 0, came = 0, went = 0;
     Pace pace, all; // of the node; of all that the sender knows
 };
@@ -75,7 +75,7 @@ inline Note note_of(Note::What what, int node, const Look& own)
     return n;
 }
 
-// To be given to a node: so many tasks, if they are worth it.
+// An order to give `tasks` tasks to a node, if they are worth it.
 struct Gift {
     int node = 0, address = 0;
     double tasks = 0;
@@ -100,7 +100,7 @@ struct Rules {
     double horizon = 0;                 // nodes that are farther apart are no pair; 0: the whole machine
     double first_pause_s = 1e-3, longest_pause_s = 0.05; // after a gift that did not pay
     double patience_s = 1e-3;           // for an answer: whose rank is not at work has given it by then
-    int tree_from = 64;                 // so many nodes, and more, have schedulers in a tree
+    int tree_from = 64;                 // from this number of nodes on, schedulers form a tree
     uint64_t seed = 1;
 };
 

@@ -284,10 +284,10 @@ void Pool::receive_tasks(int from, const char* text, size_t bytes)
         void* const own =
             p.apart || (p.bytes > Task::most_here && kinds_[t.kind].is_flat()) ? std::malloc(p.bytes) : nullptr;
         if (!own && p.apart) {
-            std::fprintf(
-                stderr,
-                "workshare: tasks: no memory for %lu bytes of a task of kind '%s' from rank %d; ending the job\n",
-                static_cast<unsigned long>(p.bytes), kinds_[t.kind].name.c_str(), from);
+            std::fprintf(stderr,
+                         "workshare: error: tasks: no memory for %lu bytes of a task of kind '%s' from rank %d; ending "
+                         "the job\n",
+                         static_cast<unsigned long>(p.bytes), kinds_[t.kind].name.c_str(), from);
             mpi::end_job();
         }
         if (p.apart) {

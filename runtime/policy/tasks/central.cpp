@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// NBLB: each node tells a scheduler when its state changes, and that one orders who gives to whom. The scheduler is a
-// part of the balancer of node 0. From so many nodes on there is one for each group of nodes, about as many groups as
-// nodes in each, and node 0's pairs groups: the scheduler of a heavy group offers what its nodes have to that of a
-// light one, and this orders it for its nodes. So tasks go straight from the node that gives to the one that runs them,
-// whatever the way of the orders, and no scheduler hears from more than 2 sqrt(nodes).
+// NBLB: each node tells a scheduler when its state changes, and the scheduler orders which node gives to which. The
+// scheduler is a part of the balancer of node 0. From `tree_from` nodes on there is one per group of nodes, with about
+// as many groups as nodes per group, and node 0's pairs groups: the scheduler of a heavy group offers what its nodes
+// have to that of a light one, and this orders it for its nodes. So tasks go straight from the node that gives to the
+// one that runs them, whatever the way of the orders, and no scheduler hears from more than 2 sqrt(nodes).
 #include "policy/tasks/scheduler.h"
 
 #include <algorithm>
@@ -121,7 +121,7 @@ public:
         }
         if (tasks >= gift.tasks)
             return;
-        // What it has is not to be had: it rests for a while instead of being asked again and again.
+        // Its tasks are not available: it rests for a while instead of being asked again and again.
         if (tasks < 1)
             pause(own);
         lacks(gift.node, gift.tasks - tasks, own, actions);
@@ -200,7 +200,7 @@ private:
         }
     }
 
-    // So many tasks that `node` was to get do not come.
+    // `tasks` tasks that `node` was to get do not come.
     void lacks(int node, double tasks, const Look& own, Actions& actions)
     {
         tell(own, actions);

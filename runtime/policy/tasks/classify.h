@@ -12,7 +12,7 @@ namespace ws::policy::tasks {
 // Light may accept tasks, heavy gives some away, normal does neither.
 enum class Class : uint8_t { light, normal, heavy };
 
-// C: how many tasks a node of so many cores can do in the unit of time: those that run, which the queue counts, too,
+// C: how many tasks a node of `cores` cores can do in the unit of time: those that run, which the queue counts, too,
 // and those that it can begin meanwhile. `task_s`: what a task takes, with those that it puts; 0: not known.
 inline double capacity(double cores, double task_s, double unit_s)
 {

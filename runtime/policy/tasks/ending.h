@@ -10,10 +10,10 @@
 // its sender's last report, as that one did not begin again earlier; and all else that the rank has received, too. So
 // it was sent more than it had received. One letter up and one down end a pool.
 //
-// A rank can begin to work again without a letter, too: when a thread that is no task puts one (Pool::put). What such
-// a rank then sends may have been received, but not yet reported as sent, and so hide a letter that is under way. So
-// letters with tasks and results say whether their sender was woken in this way, whoever receives one counts as woken,
-// and where any rank does, the root confirms the end by a wave (below).
+// A rank can begin to work again without a letter, too: when a thread that is no task puts one (Pool::put). What such a
+// rank then sends may have been received, but not yet reported as sent, and so hide a letter that is under way. So
+// letters with tasks and results say whether their sender was woken in this way. The receiver of such a letter counts
+// as woken, too, and if any rank does, the root confirms the end by a wave (below).
 //
 // Counts go on from run to run, because what a woken rank sends may come after the run has ended. The next run then
 // does not end before it has come.

@@ -20,7 +20,7 @@ void check(int error, const char* call)
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
     PMPI_Error_string(error, text, &length);
-    std::fprintf(stderr, "workshare: tasks: %s: %s; ending the job\n", call, text);
+    std::fprintf(stderr, "workshare: error: tasks: %s: %s; ending the job\n", call, text);
     mpi::end_job();
 }
 

@@ -91,7 +91,8 @@ void Nblb::end(policy::Job&)
     }
     all_ = summed(sums_);
     if (all_.unfreed) // on rank 0
-        std::fprintf(stderr, "workshare: pools of tasks were not freed (ws_pool_free): %llu, of all ranks\n",
+        std::fprintf(stderr,
+                     "workshare: warning: pools of tasks that were not freed, of all ranks: %llu; call ws_pool_free\n",
                      static_cast<unsigned long long>(all_.unfreed));
 }
 
@@ -102,8 +103,8 @@ void Nblb::tell(observe::Facts& facts) const
         return;
     char text[400];
     std::snprintf(text, sizeof text,
-                  "%llu tasks ran, %llu of them moved to another node (%.3g MB), with %llu letters; looks at "
-                  "letters in blocked tasks: %llu, on idle workers: %llu, in computing ones: %llu",
+                  "%llu tasks ran, %llu of them moved to another node (%.3g MB), with %llu messages; polls for "
+                  "messages by waiting ranks: %llu, by idle workers: %llu, within tasks: %llu",
                   static_cast<unsigned long long>(s.run), static_cast<unsigned long long>(s.moved_in),
                   1e-6 * double(s.bytes_in), static_cast<unsigned long long>(s.letters),
                   static_cast<unsigned long long>(s.stepped), static_cast<unsigned long long>(s.worked),

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Tasks that move between nodes, as in "Dynamic Load Balancing Algorithm for MPI Parallel Computing" (Sun, Liang).
-// Programs use it through include/workshare/task.h. The policy itself says how the job was started and, in the end,
-// what came of it, and has a pool look at its letters, and on rank 0 at what the scheduler has to do, while a task is
-// blocked in MPI, and on idle workers. Beside that pools look by themselves, as they must react while tasks run, when
-// policies get no time.
+// Programs use it through include/workshare/task.h. The policy itself knows how the job was started, and reports in the
+// end. While a task is blocked in MPI, and on idle workers, it lets a pool look at its letters, and on rank 0 at the
+// scheduler's work. Pools also poll on their own, because they must react while tasks run, when policies get no time.
 //
 //   task.h -> exports.cpp -> pool.h -> peers.h, wire.h (letters), queue.h (tasks that wait), ending.h (is it over?)
 //                              |-----> balancer.h (who gives to whom): central.cpp with scheduler.h, rivals.cpp

@@ -67,7 +67,7 @@ public:
     // At MPI_Finalize, where it was not freed: the letters that it listens for are cancelled.
     void leave();
 
-    // Of a running task.
+    // State of a running task.
     struct Running {
         Pool* pool;
         Task* task;
@@ -108,7 +108,7 @@ private:
         int failure;
         std::string bytes;
     };
-    // Of each rank of the node, in its shared memory. Writer: that rank. Relaxed: an estimate.
+    // Per rank of the node, in its shared memory. Writer: that rank. Relaxed: an estimate.
     struct alignas(64) Row {
         volatile base::Hardware::Word rest, waiting, mean_ns, grows, room; // grows: in hundredths
         volatile base::Hardware::Word pace[Pace::most];                    // packed()
@@ -252,7 +252,7 @@ private:
     Counts travels_;               // what it has sent and received, in all runs
     bool ended_ = false;
     bool holds_ = false;           // until all are known to have the same kinds
-    size_t same_kinds_ = 0;        // so many of them were the same on all ranks
+    size_t same_kinds_ = 0;        // how many of them were the same on all ranks
     bool kinds_differ_ = false;    // at the end of a run
     uint64_t failed_ = 0;          // at the end of a run: on how many ranks a task has
     // The run that this rank is in, or was in last. Letters from ranks that have begun the next one wait. If a letter
@@ -279,7 +279,7 @@ private:
     volatile base::Flag beat_ = pulse_rests;
 };
 
-// Of the calling thread: the pool whose run() it is in; the hand that it holds, as a guest too, and that hand's pool.
+// Per thread: the pool whose run() it is in; the hand that it holds, as a guest too, and that hand's pool.
 extern __thread Pool* own_pool __attribute__((tls_model("initial-exec")));
 extern __thread Pool* pool_of_hand __attribute__((tls_model("initial-exec")));
 extern __thread Hand* own_hand __attribute__((tls_model("initial-exec")));

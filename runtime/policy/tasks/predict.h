@@ -12,7 +12,8 @@ namespace ws::policy::tasks {
 
 class Prediction {
 public:
-    // So many tasks have run, each for about so long. What ran long ago counts less and less: half after some 700.
+    // Adds `tasks` tasks that have run, each for about `seconds`. Tasks that ran long ago count less and less: half
+    // after some 700.
     void add(double seconds, double tasks = 1)
     {
         const double kept = std::max(0.0, 1 - tasks / memory);
@@ -55,7 +56,7 @@ inline const double Prediction::least_s = 16e-9;
 // are work for long: counted by their own run times no node would ever seem to have too much.
 class Growth {
 public:
-    // So many have run since the last call, and have put so many.
+    // Adds that `run` tasks have run since the last call, and have put `put` tasks.
     void add(double run, double put)
     {
         const double kept = std::max(0.0, 1 - run / memory);

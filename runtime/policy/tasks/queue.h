@@ -85,7 +85,7 @@ public:
         movable_ += !stays;
     }
 
-    // Of the highest priority; of these first one that must run here. False if there is none.
+    // Takes a task of the highest priority, first one that must run here. False if there is none.
     bool take(Task& t)
     {
         if (!there_)

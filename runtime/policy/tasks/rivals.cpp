@@ -91,8 +91,9 @@ private:
     double told_ = 0;
 };
 
-// Who has nothing asks others, chosen at random, for half of what they have. With lifelines: after two refusals it asks
-// its neighbours on a hypercube, who remember, and waits ("Lifeline-based global load balancing", Saraswat and others).
+// A node without tasks asks others, chosen at random, for half of what they have. With lifelines: after two refusals it
+// asks its neighbours on a hypercube, which remember it, and waits ("Lifeline-based global load balancing", Saraswat
+// and others).
 class Thief final : public Balancer {
 public:
     Thief(int me, int nodes, const Rules& rules, bool lifelines)

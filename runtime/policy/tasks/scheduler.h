@@ -26,38 +26,38 @@ struct Order {
 
 class Scheduler {
 public:
-    // `nodes`, `each`: how many there are, and how many a member has, the last one perhaps fewer. Who has not told its
-    // state yet counts as having nothing to do and as many cores as others, but gets nothing either.
+    // `nodes`, `each`: how many there are, and how many a member has, the last one perhaps fewer. A member that has not
+    // told its state yet counts as having nothing to do and as many cores as others, but gets nothing either.
     Scheduler(int nodes, int each, double horizon);
 
-    // A run begins: nothing is under way, no member has anything. `all_tell`: their state anew.
+    // A run begins: nothing is under way, no member has anything. `all_tell`: all tell their state again.
     void begin(bool all_tell);
     // Members go on with their tasks after they have told how many there are: what they have now is reckoned. To be
     // called first.
     void advance(double now_s);
     void tell(int member, const State& state);
-    // So many tasks that `member` was to get do not come.
+    // `tasks` tasks that `member` was to get do not come.
     void short_of(int member, double tasks);
     // The level of all nodes, where there are others than these; -1: these are all.
     void set_level(double rest_for_core) { outer_ = rest_for_core; }
 
     // Have all members told their state?
     bool knows_all() const;
-    // So many tasks of a member go to somebody who is none. Here and above: a number that no member has says nothing.
+    // `tasks` tasks of a member go to a node that is no member. Here and above, a number that no member has is ignored.
     void give(int member, double tasks)
     {
         if (has(member))
             members_[size_t(member)].from += tasks;
     }
-    // So many come from somebody who is none, `from` here of a member's number: shared out to those who lack them, so
-    // that these have the same. Orders have no giver.
+    // `tasks` tasks come from a node that is no member; `from` counts as a member's number here. They are shared out to
+    // members that lack tasks, so that these have the same. Orders have no giver.
     std::vector<Order> take(double tasks, int from);
 
     // What is to be given to whom now. Each order levels both: the giver keeps what all have on average, and does not
     // become light; the receiver gets as much as that, or what makes it normal. So no two orders meet in a node.
     std::vector<Order> pair();
 
-    // Of all members in one: heavy or light if some are that could not be paired.
+    // Returns the state of all members in one: heavy or light if some are that could not be paired.
     State summary() const;
     double level() const; // rest for each core of the members' mean speed
     double speed(int member) const { return members_[size_t(member)].speed; }
@@ -73,7 +73,7 @@ private:
         double nodes = 1;
         double speed = 1; // of its cores, to count on
         bool told = false;
-        double to = 0, from = 0; // ordered in this run, less what is not to be had
+        double to = 0, from = 0; // ordered in this run, less what is not available
         double coming() const { return to - state.came; }
         double leaving() const { return from - state.went; }
         double strength() const { return told ? state.cores * speed : 0; }

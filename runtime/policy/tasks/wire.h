@@ -31,7 +31,7 @@ public:
     // Takes what has come; true if anything had. wait() blocks until something does.
     virtual bool poll() = 0;
     virtual void wait() = 0;
-    // Of letters; data sent and received counts as one.
+    // Counts letters; data sent and received counts as one.
     virtual uint64_t sent() const = 0;
     virtual uint64_t received() const = 0;
     virtual bool sends() const = 0; // something is not complete yet

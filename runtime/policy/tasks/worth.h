@@ -15,7 +15,7 @@ struct Cost {
     double bytes_per_s = 1e9;  // b
 };
 
-// Of a node that gives or takes. Q counts tasks for each core, as the paper's nodes have one.
+// State of a node that gives or takes. Q counts tasks per core, because the paper's nodes have one core.
 struct Side {
     double rest;  // Q
     double speed; // V of a core (pace.h); 0: not known, taken for the other's

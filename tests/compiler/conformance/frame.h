@@ -16,12 +16,12 @@ extern "C" {
 #endif
 
 enum { CELLS = 256 };
-extern int cell[CELLS];     /* zero at the begin of each of the two runs */
+extern int cell[CELLS];     /* zero at the start of each of the two runs */
 extern int serial;          /* the plain run */
 
 void case_begin(const char *name);
 void case_shared(void);             /* the plain run is over */
-void case_end(int regions);         /* at least so many regions must have opened; for fewer the directive was ignored */
+void case_end(int regions);         /* this many regions must have opened; with fewer, the directive was ignored */
 void put(long double value);        /* holds every value of the 64-bit types */
 void put_cells(void);
 void work(void);                    /* in an iteration: takes time in a rank whose turn it is to be slow */

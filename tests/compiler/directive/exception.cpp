@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// exception HOW: an exception leaves an iteration of rank 0's loop, on the loop's own thread (owner), on a guest, in a
-// `ws critical`, in a loop with a reduction, in one around another, or is caught in it, or leaves no loop. Run without
-// MPI by run.py, and with WITH_MPI by tests/job/mpi. The marks in comments tell the tests the lines.
+// exception HOW: an exception leaves an iteration of rank 0's loop. HOW: on the loop's own thread (owner), on a guest,
+// in a `ws critical`, in a loop with a reduction, in a loop around another; or it is caught in it, or leaves no loop.
+// Run without MPI by run.py, and with WITH_MPI by tests/job/mpi. The marks in comments tell the tests the lines.
 #ifdef WITH_MPI
 #include "../../job/mpi/programs/test.h"
 #else

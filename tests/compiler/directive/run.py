@@ -883,7 +883,7 @@ class Test:
             status, output = start([binary, how])
             function = r'\(anonymous namespace\)::Field::sweep' if loop == 'sweep' else 'main'
             if status != -6 or 'the reason' not in output or not re.match(
-                    rf'workshare: an exception left an iteration of the ws loop ([^:\n]*/)?exception\.cpp:{lines[loop]}:{function};', output):
+                    rf'workshare: error: an exception left an iteration of the ws loop ([^:\n]*/)?exception\.cpp:{lines[loop]}:{function};', output):
                 fail(f'exception {level} {how}: {status}', output)
         status, output = start([binary, 'outside'])
         if status != -6 or 'workshare:' in output:

@@ -242,7 +242,7 @@ private:
         return true;
     }
 
-    // Of the literals among the words. C joins them; in Fortran a backslash is itself, and 'c' a literal.
+    // Literals among the words. C joins them; in Fortran a backslash is itself, and 'c' a literal.
     bool loop_name(const std::vector<std::string> &inside) const {
         const bool fortran = &language_ == &fortran_language;
         static const Words everywhere = {"\"text\"", "\"it''s\""};

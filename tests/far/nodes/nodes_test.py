@@ -28,7 +28,7 @@ for count in (2, 4):
     # Ranks help only on their node. The work sleeps: as many cores as there are ranks can be pretended.
     result = job(on, 'cliques', ranks=2 * count, options=spread, env={'WS_CORES': '4'}, limit=60)
     expect_lines(result, result.out, '^1 guests, 2 ranks on the node$')
-    expect(result, 'the verdict says another number of nodes', any(f'{2 * count} ranks on {count} nodes' in line for line in result.verdicts()))
+    expect(result, 'the summary says another number of nodes', any(f'{2 * count} ranks on {count} nodes' in line for line in result.summary()))
     expect(result, 'nothing was stolen', result.stats.get('chunks_stolen', 0) > 0)
     on.close()
 

@@ -54,12 +54,22 @@ for o in table:
         expect(f'workshare(1): range and default of {o.variable}', re.search(
             rf'{o.name or o.variable} (?:(?! WS_).)*From {o.least} to {o.most} {o.unit}; {o.default} if not given', flowing) is not None, True)
 with open(f'{STAGE}/lib/workshare/wrapper.sh') as f:
-    flags = set(re.findall(r'^    (-fws[\w=-]*)\)', f.read(), re.MULTILINE))
+    wrapper_text = f.read()
+flags = set(re.findall(r'^    (-fws[\w=-]*)\)', wrapper_text, re.MULTILINE))
 expect('mpicc has flags of Workshare', flags, {'-fws', '-fws=openmp', '-fws-report'})
-for name in 'workshare', 'mpicc', 'mpicxx', 'mpifort':
-    expect(f'{name}(1) does not name', missing(page(name), flags), [])
+# Warnings: each front that a name may have, and the names.
+fronts = {front: set() for front in ('-Wno-ws-', '-Werror=ws-', '-fws-warn=no-')}
+for front, names in fronts.items():
+    names |= set(re.findall(rf'(?<![\w-]){front}([a-z][a-z-]*)(?= [|]|[)])', wrapper_text))
+warnings = fronts['-Wno-ws-']
+expect('mpicc has names of warnings', (len(warnings) > 2, [names for names in fronts.values() if names != warnings]), (True, []))
+with open(f'{SOURCE}/docs/reference/directives.md') as f:
+    said = f.read()
+for where, text in [(f'{name}(1)', page(name)) for name in ('workshare', 'mpicc', 'mpicxx', 'mpifort')] + [('directives.md', said)] + \
+        [(f'{wrapper} -help', says(f'{STAGE}/bin/{wrapper}', '-help')) for wrapper in ('mpicc', 'mpicxx', 'mpifort')]:
+    expect(f'{where} does not name', missing(text, flags | warnings | {front + 'NAME' for front in fronts}), [])
 for wrapper in 'mpicc', 'mpicxx', 'mpifort':
-    expect(f'{wrapper} -help does not name', missing(says(f'{STAGE}/bin/{wrapper}', '-help'), flags | {'-show'}), [])
+    expect(f'{wrapper} -help does not name', missing(says(f'{STAGE}/bin/{wrapper}', '-help'), {'-show'}), [])
 
 # Directives, by the grammar, and functions, by the header, have pages that say what they take.
 with open(f'{SOURCE}/docs/reference/directives.md') as f:

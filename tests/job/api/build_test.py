@@ -149,9 +149,9 @@ def exception(folder):
     for compiler in here(CXX):
         for options, cases in {
             (): {'options': ['workshare: loop (', 'exception.cpp:', 'chunk size -1 in schedule is not positive', 'invalid_argument'],
-                 'owner': ['workshare: an exception left an iteration', 'of the ws loop loop;', 'the reason'],
-                 'sum': ['workshare: an exception left an iteration', 'of the ws loop loop;', 'the reason'],
-                 'c': ['workshare: an exception left an iteration', 'exception.cpp:', 'the reason']},
+                 'owner': ['workshare: error: an exception left an iteration', 'of the ws loop loop;', 'the reason'],
+                 'sum': ['workshare: error: an exception left an iteration', 'of the ws loop loop;', 'the reason'],
+                 'c': ['workshare: error: an exception left an iteration', 'exception.cpp:', 'the reason']},
             ('-fno-exceptions',): {'options': ['workshare: loop (', 'exception.cpp:', 'chunk size -1 in schedule is not positive']},
         }.items():
             if not succeeds(*compiler, '-std=c++17', '-O2', *options, *flags, PROGRAMS / 'exception.cpp', '-o', folder / 'exception', *libs):

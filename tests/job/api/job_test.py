@@ -24,7 +24,7 @@ for compiler in compilers:
         result = run(f'api_oracle_cpp_{compiler}', 3, 100, steals=True)
         expect(result, 'the loop is called by its name', result.stats.get('loop', '') == 'oracle')
         result = run(f'api_exception_{compiler}', 'guest', code='error', limit=30)
-        expect_lines(result, result.err, r'^workshare: an exception left an iteration of the ws loop loop;', 'the reason')
+        expect_lines(result, result.err, r'^workshare: error: an exception left an iteration of the ws loop loop;', 'the reason')
     else:
         skip('one core: nothing can be stolen')
     result = run(f'api_exception_{compiler}', 'options', code='error', limit=30)

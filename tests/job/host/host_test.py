@@ -45,7 +45,7 @@ def said(*words, env=None, code=0):
 def misuse():
     result = run('host', 'sums', title='misuse')
     for words, code, wanted in ((['/bin/true'], 0, 'workshare: note: /bin/true is linked with no MPI'),
-                                (['--quantm=3', '/bin/true'], 1, 'workshare: error: unknown option --quantm, did you mean --quantum?'),
+                                (['--quantm=3', '/bin/true'], 1, 'workshare: error: unknown option --quantm; did you mean --quantum'),
                                 (['--quantum', 'x', '/bin/true'], 1, "workshare: error: --quantum: 'x' is not "),
                                 (['--mpi=lam', '/bin/true'], 1, "workshare: error: --mpi: 'lam' is none of "),
                                 (['/no/such'], 127, 'workshare: error: cannot run /no/such: No such file or directory'),

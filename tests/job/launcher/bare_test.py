@@ -51,7 +51,7 @@ with tempfile.TemporaryDirectory() as folder:
         with open(config, 'w') as f:
             f.write('-workshare\n')
         expect('a copy without /proc', run(*inside(PROC_LESS, MPIRUN, '-configfile', config, '-n', '1', 'true')),
-               (1, '', 'mpiexec: cannot hand a copy of the configuration file on to hydra: /proc is not mounted\n'))
+               (1, '', 'mpiexec: error: cannot pass a copy of the configuration file to hydra: /proc is not mounted\n'))
 
     NETWORKS = f"""mount --bind "{hosts}" /etc/hosts
 mount --bind "{nothing}" /etc/resolv.conf

@@ -112,7 +112,7 @@ static __attribute__((noinline)) const void *site_of_a_call(void)
     return counts->site;
 }
 
-/* Each MPI function that the program calls is told of at its begin and end, once; those that MPICH itself calls for it
+/* Each MPI function that the program calls is reported at its start and end, once; those that MPICH itself calls for it
  * are not. */
 static void check_calls(void)
 {

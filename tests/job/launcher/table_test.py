@@ -39,16 +39,16 @@ with tempfile.TemporaryDirectory() as prefix:
 
     for value in '3', '7', 'many':
         expect(f'a new option: {value}', run(mpiexec, '-workshare', '-workshare-limit', value, *SHOW), (0, f'{value}  \n', ''))
-    expect_message('a wrong value', run(mpiexec, '-workshare', '-workshare-limit=8', *SHOW), "mpiexec: -workshare-limit: '8' is not many or a number of seconds")
-    expect_message('a wrong variable', run(mpiexec, '-workshare', *SHOW, env={'WS_LIMIT': '2'}), 'mpiexec: WS_LIMIT=2 is not many or a number of seconds')
-    expect_message('misspelt', run(mpiexec, '-workshare-limti=3', *SHOW), 'did you mean -workshare-limit?')
-    expect_message('unknown', run(mpiexec, '-workshare-xyzxyz', *SHOW), '-workshare-trace-buffer {mib}, -workshare-limit {n})')
+    expect_message('a wrong value', run(mpiexec, '-workshare', '-workshare-limit=8', *SHOW), "mpiexec: error: -workshare-limit: '8' is not many or a number of seconds")
+    expect_message('a wrong variable', run(mpiexec, '-workshare', *SHOW, env={'WS_LIMIT': '2'}), 'mpiexec: error: WS_LIMIT=2 is not many or a number of seconds')
+    expect_message('misspelt', run(mpiexec, '-workshare-limti=3', *SHOW), 'did you mean -workshare-limit')
+    expect_message('unknown', run(mpiexec, '-workshare-xyzxyz', *SHOW), 'unknown option -workshare-xyzxyz; did you mean -workshare')
     expect('a new word', run(mpiexec, '-workshare', '-workshare-victim', 'oldest', *SHOW), (0, ' oldest \n', ''))
     expect('what mpiexec does not know passes', run(mpiexec, '-workshare', *SHOW, env={'WS_COLOUR': 'blue'}), (0, '  blue\n', ''))
     code, out, err = run(mpiexec, '-help')
     expect('-help', (code, '    -workshare-limit {n}             how long, at most\n' in out, 'WS_COLOUR' in out), (0, True, False))
     os.rename(f'{prefix}/lib/workshare/mpich', f'{prefix}/lib/workshare/away')
-    expect_message('without MPICH\'s own', run(mpiexec, *SHOW), 'mpiexec: cannot run ', '/lib/workshare/mpich/bin/mpiexec.hydra', 'is the installation complete?')
+    expect_message('without MPICH\'s own', run(mpiexec, *SHOW), 'mpiexec: error: cannot run ', '/lib/workshare/mpich/bin/mpiexec.hydra', 'is the installation complete?')
     os.rename(f'{prefix}/lib/workshare/away', f'{prefix}/lib/workshare/mpich')
     offered = subprocess.run(['bash', '--norc', '-uc', 'source "$1"; COMP_WORDS=(mpirun -workshare-limit "") COMP_CWORD=2 COMPREPLY=(); '
                               '_workshare_mpirun; echo "${COMPREPLY[@]}"; COMP_WORDS=(mpirun -workshare-li) COMP_CWORD=1 COMPREPLY=(); '
@@ -62,7 +62,7 @@ with tempfile.TemporaryDirectory() as prefix:
             open(table, 'w').close()
         for what, args, env in (('-workshare', ['-workshare'], {}), ('-workshare', ['-workshare-quiet'], {}), ('WS_ENABLE', [], {'WS_ENABLE': '1'}),
                                 ('WS_ENABLE', ['-genv', 'WS_ENABLE', '1'], {})):
-            expect_message(f'no table: {args} {env}', run(mpiexec, *args, *SHOW, env=env), f'mpiexec: {what}: cannot read which options there are, in ',
+            expect_message(f'no table: {args} {env}', run(mpiexec, *args, *SHOW, env=env), f'mpiexec: error: {what}: cannot read the table of options, ',
                            '/share/workshare/options: ', 'is the installation complete?')
         expect('no table, and none is needed', run(mpiexec, *SHOW, env={'WS_VICTIM': 'any'}), (0, ' any \n', ''))
         code, out, err = run(mpiexec, '-worksahre', *SHOW)

@@ -67,7 +67,7 @@ for how, command, user in (('itself', [CHILDREN, 'tell'], ONE), ('nothing set', 
     result = run(*command, options=SHARE, env=user, title=f'started by {how}')
     for r in 0, 1:
         expect_lines(result, result.out, f'^rank {r}: OMP_NUM_THREADS 8, threads 8$')
-    expect(result, 'no verdict', 'workshare: 2 ranks' in result.err)
+    expect(result, 'no summary', result.summary())
 result = run('/bin/sh', '-c', f'unset OMP_NUM_THREADS; exec {TELL}', options=SHARE, env=ONE, title='a script that unsets it')
 expect_lines(result, result.err, 'no parallel region is shared: OMP_NUM_THREADS is set for some processes only, or a script has unset it')
 
@@ -81,5 +81,5 @@ inner = f'{shlex.quote(MPIRUN)} -n 2 {TELL}'
 result = run('/bin/sh', '-c', f'exec {inner}', ranks=1, options=SHARE, env=ONE, title='mpirun in a script')
 for r in 0, 1:
     expect_lines(result, result.out, f'^rank {r}: OMP_NUM_THREADS 1, threads 1$')
-expect(result, f'a verdict of the inner job: {result.verdicts()}', not result.verdicts())
+expect(result, f'a summary of the inner job: {result.summary()}', not result.summary())
 finish()

@@ -27,6 +27,6 @@ for what in 'lastprivate', 'lastprivate_inside', 'simd':
     for workshare in True, False:
         result = run('last_step', what, ranks=1, workshare=workshare, code=1)
         expect(result, 'another message', len(re.findall('^workshare: ', result.err, re.M)) == 1 and result.out == '')
-        expect_lines(result, result.err, r"^workshare: [^:\n]*last_step\.c:\d+:main: the step after the last iteration passes the last value of the "
+        expect_lines(result, result.err, r"^workshare: error: [^:\n]*last_step\.c:\d+:main: the step after the last iteration passes the last value of the "
                                          r"loop variable's type, which a loop with 'lastprivate' or 'simd' cannot do$")
 finish()

@@ -7,5 +7,5 @@ for cliques, ranks_on_node in ('1', 4), ('2', 2):
     result = run('cliques', ranks=4, env={'MPIR_CVAR_NUM_CLIQUES': cliques, 'WS_CORES': '4'})
     expect_lines(result, result.out, f'^{ranks_on_node - 1} guests, {ranks_on_node} ranks on the node$')
     verdict = f'4 ranks on {cliques} node'
-    expect(result, f'the verdict does not say: {verdict}', any(verdict in line for line in result.verdicts()))
+    expect(result, f'the summary does not say: {verdict}', any(verdict in line for line in result.summary()))
 finish()

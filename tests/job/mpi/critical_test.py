@@ -15,7 +15,7 @@ def death(workshare):
     result = run('/bin/sh', '-c', '"$@"; sleep 20', 'sh', os.path.join(PROGRAMS, 'critical'), 'death', workshare=workshare, limit=30,
                  code='error', title=f'critical death, {"with" if workshare else "without"} -workshare')
     expect(result, 'somebody went on', 'went on' not in result.out)
-    expect_lines(result, result.err, r"^workshare: (critical section 'fatal': )?rank 1 \(pid [0-9]+\) died ")
+    expect_lines(result, result.err, r"^workshare: error: (critical section 'fatal': )?rank 1 \(pid [0-9]+\) died ")
     likely(result, 'the job took more than 10 s to end', result.seconds < 10)
 
 
@@ -29,13 +29,12 @@ for workshare in False, True:
 
     result = run('critical', 'again', workshare=workshare, limit=30, code='error')
     expect(result, 'somebody went on', 'went on' not in result.out)
-    expect_lines(result, result.err, r"^workshare: critical section 'twice': it was entered again by the thread that is "
-                 r"inside it; ending the job$")
+    expect_lines(result, result.err, r"^workshare: error: critical section 'twice': the thread that is inside entered it again; ending the job$")
 # Without memory for the node's locks ranks would not exclude each other: no result rather than a wrong one.
 tiny = in_tiny_shm()
 for workshare in (False, True) if tiny else ():
     result = run('critical', 'count', workshare=workshare, limit=30, code='error', **tiny)
-    expect_lines(result, result.err, r'^workshare: /dev/shm is too small .*: no critical sections between ranks; ending the job$')
+    expect_lines(result, result.err, r'^workshare: error: no critical sections between ranks: /dev/shm is too small .*; ending the job$')
 run('critical', 'loop', ranks=3, env={'WS_CHAOS': '5'}, steals=True)
 
 finish()

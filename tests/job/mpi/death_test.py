@@ -12,7 +12,7 @@ if CORES < 2:
 def dies(who, options, env):
     result = run('death', who, options=options, env=env, limit=30, code='error', title=' '.join(['death', who, *options, *env]))
     if who in ('helper', 'idle'):  # nobody but the ranks themselves can have noticed
-        expect_lines(result, result.err, r'^workshare: rank 1 \(pid [0-9]+\) died while rank 0 waited')
+        expect_lines(result, result.err, r'^workshare: error: rank 1 \(pid [0-9]+\) died while rank 0 waited')
     likely(result, 'nobody was killed', 'no guest came' not in result.out and 'passed' not in result.out)
     likely(result, 'the job took more than 10 s to end', result.seconds < 10)
 

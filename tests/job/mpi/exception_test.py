@@ -9,7 +9,7 @@ from job import CORES, expect, expect_lines, finish, run, skip
 
 source = (pathlib.Path(__file__).resolve().parents[2] / 'compiler/directive/exception.cpp').read_text().split('\n')
 line = 1 + next(i for i, text in enumerate(source) if text.endswith('// sweep'))
-NAMED = rf'^workshare: an exception left an iteration of the ws loop (?:[^:\n]*/)?exception\.cpp:{line}:\(anonymous namespace\)::Field::sweep;'
+NAMED = rf'^workshare: error: an exception left an iteration of the ws loop (?:[^:\n]*/)?exception\.cpp:{line}:\(anonymous namespace\)::Field::sweep;'
 
 for compiler in sys.argv[3:]:
     for how, options in ('owner', {}), ('owner', {'workshare': False}), ('owner', {'ranks': 1}), ('critical', {}), ('guest', {}):

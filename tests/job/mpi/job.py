@@ -35,14 +35,31 @@ skips = []
 telling = threading.Lock()  # of one failure at a time
 
 
+SUMMARY = re.compile(r'workshare: .*\(\d+ ranks? on \d+ nodes?, \d+\.\d+ s\)$')     # its first line
+
+
 class Result:
-    """What a job came to. `stats` is libws's WS_STATS_FILE, or {}."""
+    """What a job came to. `stats` is libws's WS_STATS_FILE, or {}. `err` has each line of the summary in one; `printed` has it as it was printed."""
     def __init__(self, title, code, out, err, seconds, stats):
-        self.title, self.code, self.out, self.err, self.seconds, self.stats = title, code, out, err, seconds, stats
+        self.title, self.code, self.out, self.printed, self.seconds, self.stats = title, code, out, err, seconds, stats
+        self.err = err.replace('\nworkshare:   ', ' ')
         self.failed = self.unjudged = False
 
-    def verdicts(self):
-        return [line for line in self.err.splitlines() if line.startswith('workshare: ')]
+    def of_workshare(self):
+        """Its lines, in two lists: the summary's, and others."""
+        summary, others, last = [], [], False
+        for line in self.err.splitlines():
+            ours = line.startswith('workshare: ')
+            last = ours and (bool(SUMMARY.match(line)) or last and not line.startswith(('workshare: error: ', 'workshare: warning: ')))
+            if ours:
+                (summary if last else others).append(line)
+        return summary, others
+
+    def summary(self):
+        return self.of_workshare()[0]
+
+    def messages(self):
+        return self.of_workshare()[1]
 
 
 def fail(result, what):

@@ -21,7 +21,7 @@ run('guests', 'stack', 12, prefix=('sh', '-c', 'ulimit -s 8192 && exec "$@"', 's
 run('guests', 'stack', 5, prefix=('sh', '-c', 'ulimit -s unlimited; ulimit -v 8000000 && exec "$@"', 'sh'), steals=True)  # no room for large ones
 
 # A guest that comes to the end of its stack says how to get a larger one, and dies; other faults are left to the program.
-TOLD = r'^workshare: a guest thread of rank 0 ran out of its stack of %s MiB in the ws loop [^:\n]*guests\.c:\d+:main; mpirun -workshare-stacksize or'
+TOLD = r'^workshare: error: a helper thread of rank 0 ran out of its stack of %s MiB in the ws loop [^:\n]*guests\.c:\d+:main; mpirun -workshare-stacksize or'
 for how, megabytes, stack in (('ulimit -s 8192', 12, 8), ('ulimit -s 8192', 200, 8), ('ulimit -s unlimited; export WS_STACKSIZE=32M', 33, 32)):
     result = run('guests', 'stack', megabytes, prefix=('sh', '-c', how + ' && exec "$@"', 'sh'), code='error', limit=30)
     expect_lines(result, result.err, TOLD % stack)

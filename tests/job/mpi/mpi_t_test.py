@@ -26,7 +26,7 @@ for on in False, True:
 for name, value, why in (('WS_VICTIM', 'best', 'is none of auto, most, fewest, nearest, random, none'),
                          ('WS_STACKSIZE', '9K', 'is not a size from 64K to 1T such as 512M, 4G or 65536 (KiB)')):
     result = run('mpi_t', name, value, code='error', limit=20)
-    expect(result, "rank 1's message", result.verdicts() == [f'workshare: {name}={value} {why}'])
+    expect(result, "rank 1's message", result.messages() == [f'workshare: error: {name}={value} {why}'])
 result = run('mpi_t', workshare=False)
 if CORES < 2:
     skip('needs two cores')

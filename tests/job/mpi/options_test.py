@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Bad input at run time: one message that names it, and the job ends with an error."""
 import os
+import re
 import shlex
 import tempfile
 
@@ -9,7 +10,7 @@ from job import PROGRAMS, expect, finish, run
 
 def refused(*args, parts, **how):
     result = run('imbalance', *args, code='error', limit=20, **how)
-    ours = result.verdicts()
+    ours = result.messages()
     expect(result, 'not one line from workshare', len(ours) == 1)
     for part in parts:
         expect(result, f'the message does not say {part!r}', any(part in line for line in ours))
@@ -25,7 +26,7 @@ for name, value in (('WS_QUANTUM', 'abc'), ('WS_QUANTUM', '0'), ('WS_QUANTUM', '
     refused('nothing', 1, options=('-genv', name, value), parts=[f'{name}={value} '])  # mpirun looks at its own environment only
 
 result = run('imbalance', 'nothing', 1, env={'WS_QUANTUMS': '5', 'WS_FOO': ''})
-warning = [line for line in result.verdicts() if 'without effect' in line]
+warning = [line for line in result.messages() if 'ignoring unknown settings' in line]
 expect(result, 'not one warning that names both', len(warning) == 1 and 'WS_QUANTUMS' in warning[0] and 'WS_FOO' in warning[0])
 result = run('imbalance', 'nothing', 1, env={'WS_QUANTM': '5', 'WS_LIGNER': '5', 'WS_SOMETHING': ''})
 expect(result, 'does not say what was meant', 'WS_QUANTM (did you mean WS_QUANTUM?)' in result.err and
@@ -38,18 +39,34 @@ expect(result, 'no message about the statistics file', 'cannot write WS_STATS_FI
 IMBALANCE = shlex.quote(os.path.join(PROGRAMS, 'imbalance'))
 for spelling in 'WORKSHARE_ENABLE=1 WORKSHARE_REPORT=1', 'WORKSHARE=on,report':
     result = run('/bin/sh', '-c', f'export {spelling}; exec {IMBALANCE} nothing 1', workshare=False, title=spelling)
-    expect(result, 'no summary, or no report', 'workshare: 2 ranks on 1 node' in result.err and 'WORKSHARE REPORT' in result.err)
+    expect(result, 'no summary, or no report', '(2 ranks on 1 node, ' in result.err and 'WORKSHARE REPORT' in result.err)
 result = run('/bin/sh', '-c', f'export WORKSHARE=on,quantm=5 WORKSHARE_LIGNER=3; exec {IMBALANCE} nothing 1', workshare=False, title='misspelt in WORKSHARE')
 expect(result, 'does not say what was meant', 'WORKSHARE=quantm (did you mean WORKSHARE=quantum?)' in result.err and
        'WORKSHARE_LIGNER (did you mean WORKSHARE_LINGER?)' in result.err)
 result = run('/bin/sh', '-c', f'export WORKSHARE=on WORKSHARE_QUANTUM=x; exec {IMBALANCE} nothing 1', workshare=False, code='error', title='a wrong value')
 expect(result, 'no message', 'WS_QUANTUM=x is not a number' in result.err)
 
+# What every setting is, and where it comes from; and where each rank runs, and what it lends.
+result = run('imbalance', 'nothing', 1, options=('-workshare-quantum', '250'), env={'WS_DISPLAY_ENV': '1', 'WORKSHARE': 'on,spin=3', 'WORKSHARE_LINGER': '7', 'WS_VICTIM': 'most'})
+settings = dict(re.findall(r"^   (\w+) = '(.*)$", result.err, re.MULTILINE))
+for name, wanted in {'WS_ENABLE': "1' (option -workshare)", 'WS_QUANTUM': "250' (option -workshare-quantum)", 'WS_SPIN': "3' (WORKSHARE=spin)",
+                     'WS_LINGER': "7' (variable WORKSHARE_LINGER)", 'WS_VICTIM': "most' (variable WS_VICTIM)", 'WS_CHUNK_TIME': "30' (default)"}.items():
+    expect(result, f'{name} is shown as {settings.get(name)}', settings.get(name) == wanted)
+expect(result, 'settings are shown more than once', result.err.count('WORKSHARE DISPLAY ENVIRONMENT BEGIN\n') == 1 == result.err.count('DISPLAY ENVIRONMENT END\n'))
+expect(result, 'settings are shown unasked', 'DISPLAY ENVIRONMENT' not in run('imbalance', 'nothing', 1).err)
+HOST = re.escape(os.uname().nodename[:63])
+for options, ranks, lends in (((), 3, 'lends its core to 2 ranks while it waits in MPI'), (('-workshare-victim', 'none'), 2, r'lends nothing \(-workshare-victim none\)'),
+                              ((), 1, 'lends nothing: it is alone on its node')):
+    result = run('imbalance', 'nothing', 1, ranks=ranks, options=(*options, '-workshare-verbose'))
+    told = [line for line in result.messages() if 'OpenMP mode' in line]
+    expect(result, f'not a line per rank: {told}', len(told) == ranks and all(
+        re.fullmatch(rf'workshare: rank {r} on {HOST}, CPUs [\d,-]+, OpenMP mode (off|hint): {lends}', line) for r, line in enumerate(told)))
+
 # Some ranks would wait for the others for ever.
 for ranks, some, enabled, others in (2, '[ $PMI_RANK = 0 ]', '(0)', '(1)'), (6, '[ $PMI_RANK -gt 0 ] && [ $PMI_RANK -lt 4 ]', '(1-3)', '(0,4-5)'):
     result = run('/bin/sh', '-c', f'if {some}; then export WS_ENABLE=1; else unset WS_ENABLE; fi; exec {shlex.quote(os.path.join(PROGRAMS, "imbalance"))} nothing 1',
                  ranks=ranks, workshare=False, code='error', limit=20, title=f'WS_ENABLE=1 in some of {ranks} ranks')
-    ours = result.verdicts()
+    ours = result.messages()
     expect(result, 'not one line that names the ranks', len(ours) == 1 and f'WS_ENABLE=1 in their environment {enabled}, others do not {others}' in ours[0])
     expect(result, 'the program went on', 'right' not in result.out)
 

@@ -102,8 +102,8 @@ def gains(shape):
     likely(result, f'without stealing {shape} takes {without:.3f} s, of which {least:.3f} s work; the estimate is {estimate:.3f} s',
            0.92 * least < estimate < 1.1 * without)
     stolen_right(result)
-    ratio = re.search(r'; about (\S+) times as fast as without', result.err)
-    likely(result, 'the verdict tells no gain', ratio and float(ratio[1]) > 1.3)
+    ratio = re.search(r'^workshare: about (\S+) times as fast as without', result.err)
+    likely(result, 'the summary tells no gain', ratio and float(ratio[1]) > 1.3)
 
 
 # Help that brought nothing, as all wait for another rank. (No plain run to compare with: its three ranks would spin on two cores.)
@@ -121,7 +121,7 @@ def in_phases():
     result = job('phases', 10, 'nap', options=('-workshare-report',))
     lines = result.err.splitlines()
     expect(result, 'the text is not on stderr', lines[0].startswith('WORKSHARE REPORT   report, 2 ranks on 1 node') and '\nPHASES ' in result.err)
-    expect(result, 'the verdict is not the last line, or not the only one', result.verdicts() == lines[-1:])
+    expect(result, 'the summary is not the end', result.summary() and result.summary() == lines[-len(result.summary()):] and not result.messages())
     phases = {p['level']: p for p in result.report['by_phase']}
     if expect(result, f'phases {sorted(phases)}', sorted(phases) == [-7, 1, 2]):
         expect(result, 'entered', [phases[n]['entered'] for n in (-7, 1, 2)] == [10, 1, 10])
@@ -137,7 +137,7 @@ def in_phases():
 @repeated(chances=9)
 def says(part, shape, **how):
     result = job(shape, 15, 'nap', report=None, **how)
-    likely(result, f'the verdict does not say {part}', re.search(part, result.err))
+    likely(result, f'the summary does not say {part}', re.search(part, result.err))
 
 
 # Workers lend their cores, too.
@@ -155,8 +155,8 @@ has_workers()
 in_phases()
 # Causes that a job provokes; tests/unit/observe has them all.
 for shape, how, part in \
-        ('serial', {}, r'rank 1 computed \S+ m?s of \S+ m?s outside of ws loops, and others waited, mostly in MPI_Barrier'), \
-        ('coarse', {}, r'for the ends of shared loops: a chunk of [^:\n]*report.c:\d+:coarse_loop took up to 1\d'), \
+        ('serial', {}, r'rank 1 computed \S+ m?s of \S+ m?s outside of ws loops while others waited, mostly in MPI_Barrier'), \
+        ('coarse', {}, r'at the ends of shared loops: a chunk of [^:\n]*report.c:\d+:coarse_loop took up to 1\d'), \
         ('one', {'ranks': 4, 'env': {'MPIR_CVAR_NUM_CLIQUES': '2'}},
          r'was for communication, while no rank of the node computed, mostly in MPI_Barrier'):
     says(part, shape, **how)
@@ -167,7 +167,7 @@ result = job('names', 3, 'nap', ranks=4, env={'MPIR_CVAR_NUM_CLIQUES': '2'}, rep
 with open(csv_file) as f:
     text = f.read()
 expect(result, 'a name is quoted wrongly', ',"a, ""quoted"" name",' in text)
-expect(result, 'a verdict in a quiet job', result.verdicts() == [])
+expect(result, 'a summary in a quiet job', result.summary() == [])
 phases = {row['phase']: row['value'] for row in csv.DictReader(text.splitlines()) if row['metric'] == 'entered'}
 expect(result, f'phases {list(phases)}', len(phases) == 64 and phases['1'] == '1' and phases['1061'] == '3' and phases['others'] == '84')
 expect(result, 'no table of the nodes', '\nNODES ' in result.err and ' on 2 nodes,' in result.err)
@@ -183,11 +183,11 @@ missing = os.path.join(folder.name, 'no/such/folder.json')
 result = job('one', 2, report=missing, code='error')
 expect(result, 'the program ran', result.out == '')
 said = result.err.splitlines()
-expect(result, f'messages {said}', said == [f'workshare: cannot write the report to {missing}: No such file or directory'])
+expect(result, f'messages {said}', said == [f'workshare: error: cannot write the report to {missing}: No such file or directory'])
 result = job('one', 2, report='/dev/full')
-said = [line for line in result.err.splitlines() if line.startswith('workshare: cannot write')]
-expect(result, f'messages {said}', said == ['workshare: cannot write the report to /dev/full: No space left on device; here it is as text'])
-expect(result, 'the report is lost', '\nRANKS ' in result.err and result.verdicts()[-1].startswith('workshare: 2 ranks'))
+said = [line for line in result.err.splitlines() if line.startswith('workshare: error: cannot write')]
+expect(result, f'messages {said}', said == ['workshare: error: cannot write the report to /dev/full: No space left on device; it follows as text'])
+expect(result, 'the report is lost', '\nRANKS ' in result.err and result.summary())
 
 # A pipe: its reader gets the report; without one the job ends all the same.
 pipe = os.path.join(folder.name, 'pipe')
@@ -215,6 +215,6 @@ if tiny:
 
 # A run to compare with, in which nobody helps: the verdict and the table of waiting say so.
 result = job('one', 2, options=('-workshare-victim', 'none', '-workshare-report'))
-expect(result, 'stolen', result.report['totals']['iterations_stolen'] == 0 and result.report['reason'].endswith('(-workshare-victim none)'))
+expect(result, 'stolen', result.report['totals']['iterations_stolen'] == 0 and result.report['reason'].startswith('-workshare-victim none '))
 expect(result, 'waiting without a reason', re.search(r'lost: spun, without a look for work .* 100.0 %', result.err))
 finish()

@@ -18,22 +18,22 @@ for who in 'owner', 'guest':
     for how in 'pthread_exit', 'pthread_cancel', 'other_cancel':
         # While the job is ended, guests may still use what was on the owner's stack.
         result = run('unfinished', how, who, limit=20, code='error' if who == 'owner' else 1)
-        expect_lines(result, result.err, rf'^workshare: {ENDED}[^:\n]*unfinished\.c:\d+:loop; ending the job$')
+        expect_lines(result, result.err, rf'^workshare: error: {ENDED}[^:\n]*unfinished\.c:\d+:loop; ending the job$')
         result = run('unfinished_cxx', how, who, limit=20, code='error')  # there the loop must not be unwound
-        expect_lines(result, result.err, rf'^workshare: {TERMINATED}[^:\n]*unfinished\.c:\d+:loop; pthread_exit ')
+        expect_lines(result, result.err, rf'^workshare: error: {TERMINATED}[^:\n]*unfinished\.c:\d+:loop; pthread_exit ')
 for how, where in ('longjmp', 'a ws loop begins'), ('longjmp_end', 'MPI_Finalize is called'):
     result = run('unfinished', how, 'owner', limit=20, code=1)
-    expect_lines(result, result.err, rf'^workshare: {where}{JUMPED}[^:\n]*unfinished\.c:\d+:loop has not ended: did longjmp leave it\? Ending the job$')
+    expect_lines(result, result.err, rf'^workshare: error: {where}{JUMPED}[^:\n]*unfinished\.c:\d+:loop has not ended \(did longjmp leave it\?\); ending the job$')
 result = run('unfinished', 'longjmp_wait', 'owner', limit=40, code=1)
 expect_lines(result, result.err, r'^workshare: note: rank 0 has waited 9 s for an MPI call in an iteration of the ws loop [^:\n]*unfinished\.c:\d+:loop; if longjmp has left ',
-             rf'^workshare: MPI_Finalize is called{JUMPED}')
+             rf'^workshare: error: MPI_Finalize is called{JUMPED}')
 # An iteration that takes long is no error.
 result = run('unfinished', 'slow', 'guest', limit=60)
 expect_lines(result, result.err, r'^workshare: note: a rank has waited 9 s for an iteration of the ws loop [^:\n]*unfinished\.c:\d+:loop that a helper thread runs; if longjmp ')
 expect(result, 'more than one note', result.err.count('has waited') == 1)
 # Whether the compiler puts the loop into main() decides which of them is the first to see it.
 result = run('unfinished', 'longjmp_plain', 'owner', limit=20, code=1)
-expect_lines(result, result.err, rf'^workshare: (a ws loop begins|MPI_Finalize is called){JUMPED}[^:\n]*unfinished\.c:\d+:short_loop has not ended: did longjmp leave it\? Ending the job$')
+expect_lines(result, result.err, rf'^workshare: error: (a ws loop begins|MPI_Finalize is called){JUMPED}[^:\n]*unfinished\.c:\d+:short_loop has not ended \(did longjmp leave it\?\); ending the job$')
 # A worker.
 worker = {'ranks': 1, 'options': ('-workshare-workers', '1')}
 run('unfinished', 'exit', 'guest', limit=20, code=7, **worker)

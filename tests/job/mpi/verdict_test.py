@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The verdict: one line, with the cause when nothing was stolen; what is refused to the runtime costs speed, not results."""
+"""The summary: the result, and the cause when nothing was stolen; what is refused to the runtime costs speed, not results."""
 import os
 import re
 import subprocess
@@ -10,12 +10,12 @@ from job import CORES, expect, finish, in_tiny_shm, likely, preload, repeated, r
 
 @repeated
 def verdict(*args, part, reason=None, **how):
-    """Runs `imbalance`; its only line from workshare is a verdict that holds `part`. reason: in the statistics, too."""
+    """Runs `imbalance`; it prints a summary that holds `part`, and nothing else. reason: in the statistics, too."""
     result = run('imbalance', *args, **how)
     expect(result, 'stdout is not the program\'s', result.out == 'right\n')
-    lines = result.err.splitlines()
-    expect(result, 'not one line on stderr', len(lines) == 1 and lines == result.verdicts())
-    likely(result, f'the verdict does not say {part!r}', part in result.err)
+    expect(result, 'more than a summary on stderr', result.summary() and result.err.splitlines() == result.summary())
+    expect(result, 'a line beyond column 100', max(map(len, result.printed.splitlines())) <= 100)
+    likely(result, f'the summary does not say {part!r}', part in result.err)
     likely(result, f'reason is {result.stats.get("reason")!r}', (result.stats.get('reason') or '').startswith(reason or ''))
     if reason is None:
         expect(result, 'a reason why nothing was stolen, although something was', result.stats.get('reason') is None)
@@ -24,7 +24,7 @@ def verdict(*args, part, reason=None, **how):
 
 @repeated
 def late():
-    result = verdict('late', part='stealing computed in', steals=True)
+    result = verdict('late', part='; helpers used ', steals=True)
     expect(result, 'the loop is not named', 'imbalance.c:' in result.err and 'loop' in result.err)
     expect(result, 'the loop is not in the statistics', 'imbalance.c:' in (result.stats.get('loop') or ''))
     likely(result, 'more stolen than idle', 0 < result.stats['borrowed_s'] <= 1.1 * result.stats['blocked_s'])
@@ -32,8 +32,8 @@ def late():
 
 if CORES > 1:
     late()
-NOTHING = 'nothing was stolen: '
-verdict('nothing', part=NOTHING, reason='no ws loop ran')
+NOTHING = 'workshare: no rank helped another ('
+verdict('nothing', part='workshare: sharing loops ', reason='no ws loop ran')
 verdict('late', ranks=1, part=NOTHING, reason='there is one rank')
 
 
@@ -42,7 +42,7 @@ def short():    # The first of many short loops may be shared: what they cost is
     result = verdict('short', part='workshare: ', reason='')
     likely(result, 'short loops were shared', result.stats['executions_shared'] < 0.01 * result.stats['executions'])
     if result.stats['chunks_stolen'] == 0:
-        likely(result, 'another reason', 'was not shared: too short (' in result.err)
+        likely(result, 'another reason', ' was too short to share (' in result.err)
 
 
 short()
@@ -56,7 +56,7 @@ verdict('half', 300, ranks=2 * CORES, part='no core was free: there are more ran
 
 for how in {'options': ('-workshare-quiet',)}, {'env': {'WS_QUIET': '1'}, 'options': ('-genv', 'WS_QUIET', '1')}, {'workshare': False}:
     result = run('imbalance', 'late', 20, **how)
-    expect(result, 'a verdict was printed', result.err == '')
+    expect(result, 'a summary was printed', result.err == '')
 
 
 @repeated
@@ -69,8 +69,8 @@ def beside_another():   # Another program on the CPU of one rank.
     finally:
         hog.kill()
         hog.wait()
-    likely(waited, 'it is not called noise', 'nothing was stolen: it is noise: ranks waited for others whose CPU was used by other programs, ' in waited.err)
-    said = re.search(r'; other programs used (\d+) % of CPU (\d+)$', result.err, re.MULTILINE)
+    likely(waited, 'it is not called noise', '; ranks waited for ranks whose CPU other programs used (' in waited.err)
+    said = re.search(r'^workshare: note: other programs used (\d+) % of CPU (\d+)$', result.err, re.MULTILINE)
     likely(result, f'the other program is not told: CPU {hog_cpu}', said and int(said[1]) >= 25 and int(said[2]) == hog_cpu)
 
 
@@ -78,7 +78,7 @@ if CORES > 1:
     beside_another()
 
 # The system gives no threads.
-result = verdict('late', options=preload('refuse_threads.so'), part=NOTHING, reason='the system refused the guest threads')
+result = verdict('late', options=preload('refuse_threads.so'), part=NOTHING, reason='the system refused helper threads')
 expect(result, 'no refused guest was counted', result.stats.get('guests_refused', 0) > 0)
 
 # /dev/shm has no room.

@@ -47,7 +47,7 @@ def on_its_own(program, why):
     other = os.path.join(PROGRAMS, f'kernel.{COMPILER}')
     result = run(f'identity.{COMPILER}', 4, ':', '-n', '1', other, 4, ranks=1, options=(SHARE,), env={'OMP_NUM_THREADS': '2'}, limit=100,
                  title='a program of each kind')
-    expect(result, "no reason of rank 1's", '; on rank 1: no parallel region is shared: the program uses gettid()' in result.err)
+    expect(result, "no reason of rank 1's", 'workshare: on rank 1: no parallel region is shared: the program uses gettid()' in result.err)
 
 
 def module(options, threads, told, scope):

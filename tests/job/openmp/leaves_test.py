@@ -23,7 +23,7 @@ for number in 0, 2:
     for how in 'pthread_exit', 'pthread_cancel':
         # While the job is ended, helpers may still use what was on the opener's stack.
         result = leaves(how, number, code=1 if number else 'error')
-        expect_lines(result, result.err, r'^workshare: pthread_exit or pthread_cancel ended a thread in (an iteration of the ws loop|the parallel region) '
+        expect_lines(result, result.err, r'^workshare: error: pthread_exit or pthread_cancel ended a thread in (an iteration of the ws loop|the parallel region) '
                      r'[^:\n]*leaves\.c:\d+(:main)?; ending the job$')
     # Others still use the frame that was left: what comes first is a fault or the message in MPI_Finalize.
     result = leaves('longjmp', number, code='error')

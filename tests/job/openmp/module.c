@@ -5,7 +5,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
-int most_threads(void) { return omp_get_max_threads(); } /* a jump: whoever it returns to has no OpenMP */
+int most_threads(void) { return omp_get_max_threads(); } /* a jump: the function that it returns to has no OpenMP */
 
 /* How many thread numbers there are in a region; -1: one was there twice, or too large. */
 int numbers(int from_table)

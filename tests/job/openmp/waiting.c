@@ -262,7 +262,7 @@ static int ran_once(int n)
     return 1;
 }
 
-/* Iterations, or chunks of so many, wait for the one that follows, but the last one of each group. The deal is in
+/* Iterations, or chunks of them, wait for the one that follows, except the last one of each group. The deal is in
  * order: libomp's own threads would begin in different places otherwise, and all be in such ones. */
 static void wait_in_group(int i, int chunk, int group)
 {

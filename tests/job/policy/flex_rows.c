@@ -5,18 +5,18 @@
  *
  *   flex_rows MODE ROWS ITERATIONS [KEY VALUE]...
  *
- * MODE: all (each kind of structure at once), split (the same, with XMPI_Monitor_end_begin), two (two decompositions
- * on two communicators), little (no memory for more: nothing moves), corrupt (a row is changed by its move), large
- * (memory during a move), starved (the system has none for more), work (XMPI_Set_work), some (rank 0 alone calls it),
- * sometimes (all call it, in every second pair of intervals), worse (rank 0 takes as long with fewer rows, and rank 1
- * longer than in proportion with more), unlike (a process has registered another structure), gone,
- * unmapped (memory given back), static, stack, inside, small (memory that realloc() cannot resize, or too little),
- * node (by nodes), die (a process dies before it learns of a move),
- * die-moving (in the middle of one), waits (rank 0 is slower, and the others wait for it in MPI), waits-split (the
- * same, with XMPI_Monitor_end_begin), left (the same as waits, and the partition ends before it is known what follows
- * from the last interval), load (rank 1 takes longer than its pretended processor), burst (the same in the first two
- * intervals alone), dear (rank 1's rows take twice the computing; until the first move), constant (processes take the
- * same time whatever rows they have, so no move gains anything; and moves are dear). KEY and VALUE: for info.
+ * MODE: all (each kind of structure at once); split (the same, with XMPI_Monitor_end_begin); two (two decompositions on
+ * two communicators); little (no memory for more: nothing moves); corrupt (a row is changed by its move); large (memory
+ * during a move); starved (the system has none for more); work (XMPI_Set_work); some (rank 0 alone calls it); sometimes
+ * (all call it, in every second pair of intervals); worse (rank 0 takes as long with fewer rows, and rank 1 longer than
+ * in proportion with more); unlike (a process has registered another structure); gone; unmapped (memory given back);
+ * static; stack; inside; small (memory that realloc() cannot resize, or too little); node (by nodes); die (a process
+ * dies before it learns of a move); die-moving (in the middle of one); waits (rank 0 is slower, and the others wait for
+ * it in MPI); waits-split (the same, with XMPI_Monitor_end_begin); left (the same as waits, and the partition ends
+ * before it is known what follows from the last interval); load (rank 1 takes longer than its pretended processor);
+ * burst (the same in the first two intervals alone); dear (rank 1's rows take twice the computing; until the first
+ * move); constant (processes take the same time whatever rows they have, so no move gains anything; and moves are
+ * expensive). KEY and VALUE: for info.
  */
 #define _GNU_SOURCE
 #include <mpi.h>

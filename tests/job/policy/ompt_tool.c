@@ -3,7 +3,8 @@
  * A small tool of a user's, by OMPT: counts what libomp tells it, and says at the end what it has seen. As a library
  * it is found by OMP_TOOL_LIBRARIES or LD_PRELOAD; compiled into a program it is the program's own.
  *
- * Of each region: how many threads began it, as libomp says, and how many implicit tasks there were: the same. */
+ * Counts, per region, how many threads began it, as libomp says, and how many implicit tasks there were: the same
+ * number. */
 #include <omp-tools.h>
 #include <stdatomic.h>
 #include <stdio.h>

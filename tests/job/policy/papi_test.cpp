@@ -26,7 +26,7 @@ void expect(bool holds, const char* what, double value)
     }
 }
 
-// A thread computes for so many seconds of its own processor's time, however many others there are.
+// A thread computes for `seconds` of its own processor's time, however many others there are.
 void compute(double seconds)
 {
     timespec begin, now;

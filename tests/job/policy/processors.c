@@ -8,7 +8,7 @@
  *
  * LOOPS: parallel regions that the work is cut into. set: omp_set_num_threads(N) at the start. clause: the loops ask
  * for N threads. die: a signal ends rank 1 while it waits in that turn. irregular: no two turns have the same MPI
- * calls. every: each rank's work goes to the next rank every so many turns.
+ * calls. every: each rank's work goes to the next rank after this many turns.
  *
  * Each rank prints what it was told and what it saw, rank 0 also the time of a turn, the median of the last third.
  * Every iteration is counted: one that is lost or done twice ends the job. */

@@ -31,7 +31,7 @@ def all_turns(result):
 
 def deal(result):
     """The processors of each rank at the end, by the verdict."""
-    found = re.search(r'; cores ([\d+]+)(?: -> ([\d+]+))?', result.err)
+    found = re.search(r'^workshare: cores ([\d+]+)(?: -> ([\d+]+))?', result.err, re.MULTILINE)
     return [int(n) for n in (found[2] or found[1]).split('+')] if found else None
 
 
@@ -150,13 +150,13 @@ def four():
 def irregular():
     result = job('balance', 'sleep', 500, 2, 80000, 20000, 'irregular=1')
     likely(result, 'without turns cores move by what half seconds measure, and that is told',
-           (deal(result) or [0])[0] >= 11 and 'no turns of an outer loop were found' in result.err)
+           (deal(result) or [0])[0] >= 11 and 'no iterations of an outer loop were found' in result.err)
 
 
 @repeated
 def regular():
     result = job('balance', 'sleep', 60, 2, 80000, 20000)
-    likely(result, 'a word of turns where they are found', 'no turns' not in result.err)
+    likely(result, 'a word of turns where they are found', 'no iterations of' not in result.err)
 
 
 # Ranks of other nodes are none of ours: two cliques of two.
@@ -165,7 +165,7 @@ def two_nodes():
     result = job('balance', 'sleep', 60, 2, 160000, 40000, 40000, 160000, ranks=4, env={**NODE, 'MPIR_CVAR_NUM_CLIQUES': '2'})
     ranks, _ = told(result)
     likely(result, 'each node deals for itself', len(deal(result)) == 2 and 15 <= ranks[0]['last'] + ranks[1]['last'] <= 17)
-    likely(result, 'the verdict tells of both nodes', re.search(r'\(on node [01]\); 2 of 2 nodes have another deal', result.err))
+    likely(result, 'the verdict tells of both nodes', re.search(r'\(on node [01]\); 2 of 2 nodes have another assignment', result.err))
 
 
 # Only the ranks of the second node have regions to which cores are lent: the verdict's figures are all nodes'.
@@ -301,7 +301,7 @@ result = job('balance', 'sleep', 5, 2, 1000, 1000, ranks=4, env={'WS_CORES': '3'
 expect(result, 'no word of fewer cores than ranks', 'fewer cores than ranks' in result.err)
 expect(result, 'then regions are as without', all((r['told'], r['least'], r['most']) == (2, 2, 2) for r in told(result)[0].values()))
 for options, wanted in ((('-workshare-openmp', 'lent'), "'lent' is not one of off, share, lend, balance, auto"),
-                        (('-workshare-openmp-deal', 'paper'), 'has no meaning without -workshare-openmp'),
+                        (('-workshare-openmp-deal', 'paper'), 'requires -workshare-openmp'),
                         (('-workshare-openmp', 'auto', '-workshare-openmp-deal', 'whol'), "'whol' is not whole or paper")):
     result = run('processors', 'sleep', '1', '1', '1', options=options, code=1)
     expect(result, f'{wanted!r} is not said', wanted in result.err)

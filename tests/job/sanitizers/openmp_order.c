@@ -2,7 +2,7 @@
  *
  * Tells ThreadSanitizer what OpenMP orders: its libraries are not built with it, and so regions, barriers and critical
  * sections would look like races. Stands between libws and OpenMP's library (LD_PRELOAD), so that what libws does at
- * the begin and at the end of a region is looked at, too. What comes here is what the test's programs call. */
+ * the start and at the end of a region is checked, too. What comes here is what the test's programs call. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * oracle TASKS [SPIN_US [SLEEP_US [WHERE [TURNS]]]]: every task exactly once, in each of the pool's TURNS (2) runs. A
- * tree of so many tasks grows on rank 0 (WHERE 0), or on each rank (1): each task has the range of numbers of its
+ * tree of TASKS tasks grows on rank 0 (WHERE 0), or on each rank (1): each task has the range of numbers of its
  * subtree, keeps one and puts tasks for the rest. What ran is counted by sums and by sums of squares, which one lost or
  * doubled task would change. Tasks have data of three sizes, one in 1000 is pinned, one in 100 has a future. Prints
  * what moved. */

@@ -165,7 +165,7 @@ int no_board(const char* kind, double seconds)
             board->version = board_version + 1;
         if (!std::strcmp(kind, "damaged"))
             board->seats_at = board->bytes;
-        if (!std::strcmp(kind, "short")) { // a file with no more than the begin; the board itself stays unmade
+        if (!std::strcmp(kind, "short")) { // a file with only its start; the board itself stays unmade
             board->magic = board_magic;
             const size_t bytes = 8192;
             if (pwrite(file_of(bytes), board, bytes, 0) != ssize_t(bytes))

@@ -194,17 +194,17 @@ for path, reason, code in ((os.path.join(folder, 'full.json'), 'No space left on
                            (os.path.join(folder, 'mine.otf2'), 'its events go into the folder .*, which has files of yours', 'error'),
                            (os.path.join(folder, 'file.otf2'), 'its events go into the folder .*, which is a file', 'error')):
     result = run('imbalance', 'late', 2, options=['-workshare-trace', path], title=f'trace to {path}', code=code)
-    said = [line for line in result.err.splitlines() if line.startswith('workshare: cannot write')]
-    expect(result, f'messages: {said}', len(said) == 1 and re.fullmatch(f'workshare: cannot write the trace to {re.escape(path)}: {reason}.*', said[0]))
+    said = [line for line in result.err.splitlines() if line.startswith('workshare: error: cannot write')]
+    expect(result, f'messages: {said}', len(said) == 1 and re.fullmatch(f'workshare: error: cannot write the trace to {re.escape(path)}: {reason}.*', said[0]))
     expect(result, 'the program ran', code == 0 or result.out == '')
 
 
 
 def unwritten(path, reason, *args, ranks=2, **how):
     result = run(*args, ranks=ranks, options=['-workshare-trace', path], title=f'trace to {path}, {reason}', limit=20, **how)
-    said = [line for line in result.err.splitlines() if line.startswith('workshare: cannot write')]
-    expect(result, f'messages: {said}', len(said) == 1 and said[0].startswith(f'workshare: cannot write the trace to {path}: {reason}'))
-    expect(result, 'no summary', 'code' in how or len(result.verdicts()) == 2)
+    said = [line for line in result.err.splitlines() if line.startswith('workshare: error: cannot write')]
+    expect(result, f'messages: {said}', len(said) == 1 and said[0].startswith(f'workshare: error: cannot write the trace to {path}: {reason}'))
+    expect(result, 'no summary', 'code' in how or result.summary())
 
 
 # A pipe: its reader gets the trace, or a part of it; without one the job ends all the same.

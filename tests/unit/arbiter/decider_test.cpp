@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who decides: one at a time, under every interleaving of candidates and the clock; the next one after a death; threads
+// The decider: one at a time, under every interleaving of candidates and the clock; the next one after a death; threads
 // at random.
 #include "arbiter/decider.h"
 

@@ -252,7 +252,7 @@ TEST_CASE("what is no book is passed over, and named")
     });
     CHECK(unmade.answer());
     const uint64_t inode = unmade.answer();
-    // Who waits for it must not show it to others: it would live as long as somebody waits.
+    // A process that waits for it must not show it to others: it would live as long as any process waits.
     Child waits([](int out) {
         tell(out, 1);
         std::string problem;
@@ -301,8 +301,8 @@ namespace {
 
 int answers; // where the handler below writes
 
-// A file named as the book, on which this process holds a lease: whoever opens it for writing breaks the lease, waits
-// until it is given up, and is told to `out`.
+// A file named as the book, on which this process holds a lease. A process that opens it for writing breaks the lease
+// and waits until it is given up. Its number is written to `out`.
 void lend_a_name(int out, bool gives_up)
 {
     answers = out;

@@ -95,12 +95,12 @@ TEST_CASE("values of hydra's options are checked")
             CHECK(wrong({"-n", "1", "a", ":", name + "=" + value, "a"}) == name + ": '" + value + "' is not " + count);
         }
     CHECK(wrong({"--NP", "x", "a"}) == "-np: 'x' is not " + count);
-    CHECK(wrong({"-n"}) == "-n: the value is missing, " + count);
-    CHECK(wrong({"-n=", "a"}) == "-n: the value is missing, " + count);
-    CHECK(wrong({"-n", ":", "a"}) == "-n: the value is missing, " + count);
-    CHECK(wrong({"-f", "--n", "1", "a"}) == "-f: the value is missing, the name of a file");
-    CHECK(wrong({"-wdir", "-workshare", "a"}) == "-wdir: the value is missing, the name of a folder");
-    CHECK(wrong({"-l=1", "a"}) == "option -l takes no value, it was given '1'");
+    CHECK(wrong({"-n"}) == "-n: no value given; expected " + count);
+    CHECK(wrong({"-n=", "a"}) == "-n: no value given; expected " + count);
+    CHECK(wrong({"-n", ":", "a"}) == "-n: no value given; expected " + count);
+    CHECK(wrong({"-f", "--n", "1", "a"}) == "-f: no value given; expected the name of a file");
+    CHECK(wrong({"-wdir", "-workshare", "a"}) == "-wdir: no value given; expected the name of a folder");
+    CHECK(wrong({"-l=1", "a"}) == "option -l takes no value, but '1' was given");
 
     const Words good[] = {{"-n", "10000000"},         {"-np=007"},
                           {"-usize", "SYSTEM"},       {"-usize", "2147483647"},
@@ -128,7 +128,7 @@ TEST_CASE("values of hydra's options are checked")
     for (const std::string& line : known_options())
         if (const std::string name = line.substr(0, line.find(' ')); line != name + " 0") {
             INFO(name);
-            CHECK(wrong({'-' + name}).find('-' + name + ": the value is missing, ") == 0);
+            CHECK(wrong({'-' + name}).find('-' + name + ": no value given; expected ") == 0);
             CHECK(wrong({'-' + name, "-help"}) == ""); // hydra's help on the option
         }
     CHECK(wrong({"-help", "-n", "x"}) == "");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Who wakes whom, with eight ranks of a node in one process: each call is made as one of them. A case is
-// named after the rule of docs/internals/protocol.md that it is about.
+// Wakeups, with eight ranks of a node in one process: each call is made as one of them. A case is named after the rule
+// of docs/internals/protocol.md that it is about.
 #include "node.h"
 
 using namespace ws::lend;
@@ -38,7 +38,7 @@ TEST_CASE("the doorbell: a rank that polls is not rung, one whose core is lent i
     Rank::ring(node.home(0));
     Rank::ring(node.home(2));
     CHECK(node.recalled() == Cores{0, 2});
-    CHECK(node.home(0).state == core_armed); // whoever armed sees the recall
+    CHECK(node.home(0).state == core_armed); // the thread that armed sees the recall
     CHECK(node.home(2).state == core_lent); // the guest gives it back, nobody else
     Rank::ring(node.home(2));
     CHECK(node.home(2).rings == 1); // once is enough

@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t a_day_us = uint64_t(24) * 3600 * 1000000;
 
-// Of rank 1; rank 0 is helped.
+// The thief is rank 1; rank 0 is helped.
 struct Core : TestNode {
     Lender lender;
     explicit Core(unsigned ranks = 2, uint64_t nap_us = 1) : TestNode(ranks)
@@ -104,7 +104,7 @@ TEST_CASE("the idle ladder: who was rung before it slept does not sleep", "[lend
     const double begin = seconds_now();
     node.lender.sleep(20 * 1000000);
     CHECK(seconds_now() - begin < 10);
-    CHECK(node.home(1).state == core_kept); // polls, arms anew
+    CHECK(node.home(1).state == core_kept); // polls, arms again
 }
 
 TEST_CASE("the idle ladder: who sleeps is counted, and woken by a ring", "[lend]")
@@ -187,7 +187,7 @@ TEST_CASE("other jobs: a core that another job computes on is not free", "[lend]
     CHECK_FALSE(lender.had_neighbours());
     REQUIRE(theirs.join(ws::book::open_book(problem), own_process(), 2, 0, mask.mask()));
     theirs.show_busy(true);
-    CHECK(lender.core_is_free()); // it looks at the begin of a wait
+    CHECK(lender.core_is_free()); // it looks at the start of a wait
     lender.look_at_neighbours(false);
     CHECK(lender.had_neighbours());
     CHECK_FALSE(lender.core_is_free());

@@ -46,7 +46,7 @@ struct TestRank {
     ws::window::Home& home() { return window.own_home(); }
 };
 
-// Whoever is asked to end the job throws this instead; messages go to stderr.
+// Thrown instead of ending the job; messages go to stderr.
 struct JobEnds {};
 
 class TestNode {
@@ -82,8 +82,8 @@ public:
     Cores recalled();
     void fall_asleep(unsigned core);
 
-    // Rank `owner` publishes a region of so many units in its first slot, of `ticks` each, that nobody runs; and has a
-    // guest ready for each core in `guests`. By hand: no thread of it runs. `sizing`: of thieves' first chunks.
+    // Rank `owner` publishes a region of `units` units in its first slot, of `ticks` each, that no thread runs. It has
+    // a guest ready for each core in `guests`. By hand: no thread of it runs. `sizing`: of thieves' first chunks.
     void publish(unsigned owner, uint64_t units, uint64_t unit_ticks, const Cores& guests,
                  const ws::loop::Sizing& sizing = {WS_DYNAMIC, 1, 1});
     ws::window::GuestSlot& guest(unsigned owner, unsigned core) { return ranks_[0]->window.guest(owner, core); }
@@ -110,7 +110,7 @@ private:
     std::set<unsigned> started_;
 };
 
-// A loop of so many iterations, as compiled code runs it: calls `each` for each.
+// Runs a loop of n iterations, as compiled code does: calls `each` for each.
 class Loop {
 public:
     Loop(long iterations, std::function<void(long)> each) : counts(size_t(iterations)), each_(std::move(each)) {}

@@ -128,7 +128,7 @@ TEST_CASE("each in one piece: guests on a quicker core do not make a loop uneven
         std::vector<std::unique_ptr<ws_site>> sites;
         int regions = 0;
         for (int tries = 0; tries < 200 && regions < 6; tries++) {
-            if (!site) { // knows what so many even regions tell
+            if (!site) { // knows what this many even regions tell
                 sites.push_back(std::make_unique<ws_site>(
                     ws_site{"even", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER, {}}));
                 site = sites.back().get();

@@ -49,7 +49,7 @@ TEST_CASE("iterations of unsigned loops are counted without overflow", "[count]"
             }
 }
 
-// A loop whose variable has so many bits (a negative number: unsigned), as the runtime's entry point sees it.
+// A loop whose variable has `bits` bits (a negative number: unsigned), as the runtime's entry point sees it.
 static void check_split(int bits, Wide start, Wide end, Wide step)
 {
     INFO(bits << " bits, " << long(start) << " to " << long(end) << " by " << long(step));

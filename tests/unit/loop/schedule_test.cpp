@@ -174,7 +174,7 @@ TEST_CASE("an auto chunk grows to the time it should take and falls at once", "[
     CHECK(turns < 10);
     CHECK(p.sizing().chunk * cost <= target * 2);
 
-    // Iterations get a thousand times dearer.
+    // Iterations get a thousand times as expensive.
     uint64_t n = p.sizing().chunk;
     p.start_chunk(n);
     p.finish_chunk(now += n * cost * 1000, target);
@@ -246,7 +246,7 @@ TEST_CASE("halves of a region are compared in equal company", "[schedule]")
         p.finish_chunk(now += units * cost, 30000);
     };
     p.begin(Sizing::resolve(WS_AUTO, 0), 0);
-    chunk(800, false, false, 10); // a guest comes, and all gets dearer
+    chunk(800, false, false, 10); // a guest comes, and everything gets more expensive
     CHECK(p.tilt() == 0);
     chunk(200, false, true, 40);
     chunk(1000, true, true, 44);

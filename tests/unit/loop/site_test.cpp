@@ -125,7 +125,7 @@ TEST_CASE("an owner that is slowed by its first guest is measured alone soon", "
         for (int i = 0; i < 2; i++)
             remember_shared(&loop.site, 1000, 500, 100000, {100, 195, true}, false);
     };
-    two_regions(1.7); // its iterations become dearer anyway
+    two_regions(1.7); // its iterations become more expensive anyway
     CHECK(may_share(l));
     two_regions(1);
     CHECK_FALSE(may_share(l));
@@ -194,7 +194,7 @@ TEST_CASE("how much guests slow an iteration down is measured beside regions wit
     CHECK(remember_helped(&loop.site, 130, {}, false) == usual_slowdown); // nothing to compare with
     CHECK(alone_then_helped(loop, 100, 130) == usual_slowdown); // one alone tells nothing
     CHECK(alone_then_helped(loop, 100, 130) == Approx(1.3));
-    loop.run(20); // the program goes on, and its iterations become dearer
+    loop.run(20); // the program goes on, and its iterations become more expensive
     CHECK(remember_helped(&loop.site, 260, {}, false) == Approx(1.3));
     CHECK(alone_then_helped(loop, 250, 260) == Approx(1.3));
     for (int i = 0; i < 3; i++)

@@ -130,7 +130,7 @@ TEST_CASE("brought to a later time", "[load]")
 
 TEST_CASE("what a rank's work costs", "[meter]")
 {
-    // So many ticks a microsecond that nothing here takes long enough for the system to be asked.
+    // With this many ticks per microsecond, nothing here takes long enough for the system to be asked.
     auto meter = std::make_unique<ws::measure::Meter>();
     LoadRow row = {};
     meter->start(&row, 1000, 1e9);

@@ -269,7 +269,7 @@ TEST_CASE("the longest turns that stay, by what calls are about and by their pla
     CHECK(lengths([](uint32_t t) {
               return Calls{{isend, 1, 7, 10 + t % 2}, {recv, 2, 3, 12 + t % 2}, {allreduce, 3, 0, 14}};
           }) == Found{3, 6, 6});
-    // Buffers that are allocated anew.
+    // Buffers that are allocated again.
     CHECK(lengths([&](uint32_t) {
               return Calls{{isend, 1, 7, uint32_t(random() % 4096)},
                            {recv, 2, 3, uint32_t(random() % 4096)},
@@ -314,7 +314,7 @@ TEST_CASE("another way to see turns takes over when one sees none any more", "[p
     CHECK(c.periods->length() == 4); // from one place
     const uint64_t turns = c.periods->turns();
     for (uint32_t t = 0; t < 3; t++)
-        turn(20 + t); // allocated anew
+        turn(20 + t); // allocated again
     CHECK(c.periods->length() == 1);
     CHECK(c.periods->turns() > turns);
     for (unsigned t = 0; t < 8; t++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The documentation has every counter of observe/counters.h, and no other. WS_WRITE_GOLDEN=1 writes the schema anew.
+// The documentation has every counter of observe/counters.h, and no other. WS_WRITE_GOLDEN=1 writes the schema again.
 #include "observe/report.h"
 
 #include <catch2/catch.hpp>

@@ -180,7 +180,7 @@ TEST_CASE("500 workers on 2 CPUs: the gain is that of 2, in verdict, report and 
     f.lag = figures().lag_s;
     const Verdict v = judge(t, f);
     CHECK(v.speedup == Approx(2));
-    CHECK(v.line.find("about 2.00 times as fast") != std::string::npos);
+    CHECK(v.line().find("about 2.00 times as fast") != std::string::npos);
     CHECK(nlohmann::json::parse(to_json(t, v, f, "1"))["speedup"] == 2);
 
     b.node_cpus = 0; // not known
@@ -402,7 +402,7 @@ TEST_CASE("cores over time: a line for each change, when all ranks of the node h
     const Report nodes = report({{{0, 0, 0, 8}, {1, 1.2, 1, 9}}, {{0, 0, 0, 8}, {1, 0.9, 1, 7}}}, 2);
     CHECK(has(nodes, "  node 1: after 1 period, 1.20 s: 8+8 -> 9+7"));
 
-    // Of very many changes the first ones and the last.
+    // The first ones and the last of very many changes.
     std::vector<CoresFrom> more = {{0, 0, 0, 8}}, less = more;
     for (int i = 1; i <= 20; i++) {
         more.push_back({i, double(i), 3. * i, 8. + i % 2});

@@ -53,7 +53,7 @@ def refused(title, part, *args, **how):
 # The kept report.
 text = run(KEPT)
 expect(f'the kept report: {text.stderr}', text.returncode == 0 and text.stderr == '')
-for part in 'WORKSHARE REPORT   report, 2 ranks on 1 node', '\nEFFICIENCY\n', '\nWAITING\n', '\nSTEALING\n', '\nLOOPS ', \
+for part in 'WORKSHARE REPORT   report, 2 ranks on 1 node', '\nEFFICIENCY\n', '\nWAITING\n', '\nSHARING\n', '\nLOOPS ', \
         'report.c:32:loop', '\nRANKS ', '\nMPI CALLS ', 'MPI_Barrier', '\nPHASES ':
     expect(f'the text has no {part!r}', part in text.stdout)
 expect('a line is too long', all(len(line) <= 100 for line in text.stdout.splitlines()))

@@ -36,7 +36,7 @@ void run_by_own_threads(void (*)(void*), void*, unsigned, ws_site*) { std::abort
 
 namespace {
 
-// A region of so many virtual threads that each call `body` with their unit.
+// Runs a region of `threads` virtual threads that each call `body` with their unit.
 class Region : RegionCall {
 public:
     Region(unsigned units, std::function<void(Unit&)> body)

@@ -2,6 +2,7 @@
 //
 // The table of options as libws reads its environment by it: what each kind takes and refuses, and the words of the
 // refusal.
+#include "options/display.h"
 #include "options/options.h"
 
 #include <catch2/catch.hpp>
@@ -279,4 +280,40 @@ TEST_CASE("what is not in the table is unknown, and the nearest variable for use
           "WS_QUIET?), WS_SOMETHING");
     for (const OptionRow& row : option_rows)
         CHECK((meant_option(std::string(row.variable) + "S") == row.variable) == !row.tests);
+}
+
+TEST_CASE("WS_DISPLAY_ENV: every setting has its value and its origin")
+{
+    settled({{"WS_GIVEN", "WS_ENABLE,WS_VICTIM,WS_OPENMP:,"},
+             {"WS_ENABLE", "1"},
+             {"WS_VICTIM", "none"},
+             {"WS_OPENMP", "hint"},
+             {"WS_WORKERS", "2"},
+             {"WORKSHARE_LINGER", "3"},
+             {"WORKSHARE", "on,quantum=250,spin=7,poll,workers=1"},
+             {"WS_SPIN", "9"},
+             {"WS_CORES", "4"}});
+    const std::string text = settings_text("1.2");
+    settled({});
+    for (const char* line : {"ENABLE = '1' (option -workshare)", "VICTIM = 'none' (option -workshare-victim)",
+                             "OPENMP = 'hint' (mpirun: the program is linked with OpenMP)",
+                             "WORKERS = '2' (variable WS_WORKERS)", "LINGER = '3' (variable WORKSHARE_LINGER)",
+                             "QUANTUM = '250' (WORKSHARE=quantum)", "POLL = '1' (WORKSHARE=poll)",
+                             "SPIN = '9' (variable WS_SPIN)", "CORES = '4' (variable WS_CORES)",
+                             "CHUNK_TIME = '30' (default)", "TRACE = '' (default)"}) {
+        INFO(text);
+        CHECK(text.find("\n   WS_" + std::string(line) + "\n") != std::string::npos);
+    }
+    CHECK(text.find("WORKSHARE DISPLAY ENVIRONMENT BEGIN\n   VERSION = '1.2'\n") == 0);
+    for (const OptionRow& row : option_rows) {
+        INFO(row.variable);
+        const bool shown = text.find("   " + std::string(row.variable) + " = '") != std::string::npos;
+        CHECK(shown ==
+              (!row.tests || row.variable == std::string("WS_CORES")));
+    }
+    settled({{"WORKSHARE", "off"}});
+    CHECK(settings_text("1.2").find("   WS_ENABLE = '0' (WORKSHARE=off)\n") != std::string::npos);
+    settled({{"WORKSHARE_OPENMP", "help"}}); // a former word
+    CHECK(settings_text("1.2").find("   WS_OPENMP = 'share' (variable WORKSHARE_OPENMP)\n") != std::string::npos);
+    settled({});
 }

@@ -35,7 +35,7 @@ Loads placed(const Loads& loads, const std::vector<int>& order)
     return at;
 }
 
-// `nodes` nodes with so many cores, each with so many processes; ranks go round the cores.
+// `nodes` nodes with `cores` cores, each with `processes` processes; ranks go round the cores.
 Spots spots(int nodes, int cores, int each)
 {
     Spots s;

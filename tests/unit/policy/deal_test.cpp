@@ -262,11 +262,11 @@ TEST_CASE("no deal of a random node is better than the whole deal", "[deal]")
     }
 }
 
-// 10,000 nodes of up to 16 ranks with up to 16 processors each, 60 decisions a node. Of every fourth node 2 % of each
+// 10,000 nodes of up to 16 ranks with up to 16 processors each, 60 decisions a node. On every fourth node, 2 % of each
 // rank's work stays on one processor.
 struct Rest {
     double worst = 0;       // the longest period at the end, over the best
-    double worse = 0;       // the same, over that at the begin
+    double worse = 0;       // the same, over that at the start
     unsigned most_changes = 0, most_undone = 0; // of a node; undone: back to the deal before
     std::vector<unsigned> last;                 // decision at which a node last changed
 };

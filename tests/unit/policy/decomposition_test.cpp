@@ -335,7 +335,7 @@ TEST_CASE("a process of a partition dies: the others move nothing more, and are 
     for (int last : {1, 2, 3, 5}) {
         World world(one_node(3));
         const std::vector<bool> ended = world.run([&](int r) {
-            auto* const p = new Process(world, r, 300, "9e3,3e3,3e3"); // whoever dies frees nothing
+            auto* const p = new Process(world, r, 300, "9e3,3e3,3e3"); // a rank that dies frees nothing
             p->register_dense();
             for (int i = 0; i < 8; i++) {
                 if (r == 2 && i == last)

@@ -3,5 +3,5 @@
 // Memory that is refused.
 #pragma once
 
-// Of the calling thread: `new` fails when this becomes 0, once. Negative: never.
+// Per thread: `new` fails when this becomes 0, once. Negative: never.
 extern thread_local long allocations_left;

@@ -31,7 +31,7 @@ bool is_partition(const Starts& s, Rows rows)
     return s.front() == 0 && s.back() == rows && std::is_sorted(s.begin(), s.end());
 }
 
-// A program of so many rows on processes of so many rows a second; a row's cost may differ.
+// A program with `rows` rows on processes with the given speeds, in rows per second; a row's cost may differ.
 struct Program {
     std::vector<double> speed;
     Rows rows = 10000;
@@ -598,7 +598,7 @@ TEST_CASE("a move that made intervals longer is undone, if that pays, and the ne
     CHECK_FALSE(m.is_to_undo(before, after, s, 100, 1)); // k intervals tell
     m.evaluate(s, 1, o);
     CHECK(m.is_to_undo(before, after, s, 100, 1));
-    CHECK_FALSE(m.is_to_undo(before, after, s, 100, 1e12)); // dearer than what it costs to stay
+    CHECK_FALSE(m.is_to_undo(before, after, s, 100, 1e12)); // more expensive than to stay
     CHECK_FALSE(m.is_to_undo(before, after, s, 0, 1));
     CHECK_FALSE(m.is_to_undo({}, after, s, 100, 1));
     CHECK_FALSE(m.is_to_undo(after, after, s, 100, 1));
@@ -672,7 +672,7 @@ TEST_CASE("what is doubted in one interval is believed when it lasts")
     CHECK(c.outcome == Outcome::moved);
     CHECK(c.gain == Approx(1.5)); // of one interval
     CHECK(c.shares[0] == Approx(0.75));
-    // A balanced interval between: doubt begins anew.
+    // A balanced interval between: doubt begins again.
     Outcome o;
     CHECK(m.choose(now, all, s).outcome == Outcome::noise);
     Summary even = s;

@@ -74,7 +74,7 @@ void leave_after_chunk() { leaves = true; }
 
 namespace {
 
-// After so many looks at its letters a rank dies.
+// A rank dies after this many looks at its letters.
 std::atomic<int> looks_to_live[64];
 
 class PlayedWire final : public Wire {
@@ -657,7 +657,7 @@ TEST_CASE("a rank without memory in a run ends the job: no false end, and no tas
         constexpr uint64_t tasks = 40;
         auto* const seen = new Seen(tasks);
         const std::vector<bool> came = world.run([&](int r) {
-            auto* const rank = new Rank(world, r); // whoever ends in the middle frees nothing
+            auto* const rank = new Rank(world, r); // a rank that ends in the middle frees nothing
             rank->seen = seen;
             const int kind = rank->add_kind(slow);
             for (uint64_t i = 0; r == 0 && i < tasks; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Whose step is next: policies that are made up.
+// The order of steps, with made-up policies.
 #include "policy/runner.h"
 
 #include "policy/together.h"

@@ -206,7 +206,7 @@ TEST_CASE("what is special is said")
     CHECK_THAT(text, Contains("1 of 8 ranks here") && Contains("cannot be seen from here"));
     r.inactive = true;
     text = shown(lay_out({sample({r}, {})}, view, 100, 24));
-    CHECK_THAT(text, Contains("runs without stealing"));
+    CHECK_THAT(text, Contains("runs without sharing"));
     r.inactive = false;
     r.alive = false;
     text = shown(lay_out({sample({r}, {})}, view, 100, 24));

@@ -17,7 +17,7 @@ using namespace ws::window;
 
 namespace {
 
-// The kernel of this test: of so many possible CPUs the thread may use these.
+// The kernel of this test: the thread may use these of `possible` CPUs.
 int possible = 4096;
 std::vector<int> allowed = {5, 1023, 1024, 4095};
 int refuses = 0; // an errno

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Machines that we do not have, as hwloc's synthetic descriptions: where cores sit, which of them are spare, and whom a
-// thief on them helps. Each case is its own process's only one with a topology of its own, for hwloc reads the
-// environment anew each time.
+// Machines that we do not have, as hwloc's synthetic descriptions: where cores sit, which of them are spare, and which
+// rank a thief on them helps. Each case is its own process's only one with a topology of its own, because hwloc reads
+// the environment again each time.
 #include "in_memory.h"
 #include "lend/chooser.h"
 #include "lend/victims.h"

@@ -138,7 +138,8 @@ def verdict(f):
 
 
 def row_of(f):
-    plain_number = not f["target"] or f["target"].endswith((" ms", " us", " ns", " KiB", " %"))
+    # Without a target a ratio, too, has only its value to tell by: a figure that stands by itself is that value.
+    plain_number = f["target"].endswith((" ms", " us", " ns", " KiB", " %")) or not f["target"] and f["value"] == f["ours"]
     text = (lambda v: f"{v:.1f}") if plain_number else (lambda v: f"{v:.3f}")
     unit = " " + f["unit"] if plain_number else ""
     return [f["figure"], amount(f["ours"], f["unit"]), amount(f["rival"], f["unit"]), text(f["value"]) + unit,

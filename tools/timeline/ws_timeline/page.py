@@ -61,7 +61,7 @@ def draw(panels, titles, title, version):
     note = f'Made by ws-timeline {version} from ' + ' and '.join(f'{p.trace.path} ({p.trace.options or "no options"})' for p in panels) + '.'
     dropped = sum(p.trace.dropped for p in panels)
     if dropped:
-        note += f' {dropped} events were dropped when the ranks\' memory for them was full; what they told is left blank.'
+        note += f' {dropped} events were dropped when the ranks\' memory for them was full; their time is blank.'
     if resolution:
         note += f' What is shorter than {svg.time_text(resolution)} is summed up with its neighbours; --range takes all of a part.'
 

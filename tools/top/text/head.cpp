@@ -81,7 +81,7 @@ std::vector<Line> head(const JobSample& job, const View& view, unsigned width)
         inactive += r.inactive;
     if (inactive)
         lines.emplace_back().add(counted(inactive, "rank runs", "ranks run") +
-                                     " without stealing: the job's last line on stderr will say why",
+                                     " without sharing: the job's summary will say why",
                                  Style::alert);
     return lines;
 }

@@ -43,7 +43,7 @@ void describe(Line& line, const Row& row, unsigned width)
         text = "finished";
         style = Style::dim;
     } else if (r.inactive) {
-        text = "runs without stealing";
+        text = "runs without sharing";
         style = Style::alert;
     } else {
         const std::string call = c.call.empty() ? row.home ? "in MPI" : "no work" : c.call;

@@ -170,7 +170,7 @@ static void count_signal(int signal)
     signals++;
 }
 
-/* A program that waits for any child, and is told of each, finds its own only. */
+/* A program that waits for any child finds only its own children. */
 static void children(void)
 {
     struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Known work: iterations that take a time of the CPU, as the kernel counts it, whoever runs them on whatever core. Rank
- * 0 has `ratio` times as much as each other. Prints what MPIX_Load_imbalance says of it.
+ * Known work: iterations that take a time of the CPU, as the kernel counts it, on any thread and any core. Rank 0 has
+ * `ratio` times as much as each other. Prints what MPIX_Load_imbalance says of it.
  *
  *   loads <steps> <ratio> */
 #include "test.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Preloaded: a system that refuses a library one thing, REFUSE_WHAT: `thread`, `map` (mmap), `file` (memfd_create) or
- * `heap` (malloc and its like).
- * REFUSE_AT: the first that is refused, counted from 1. REFUSE_MORE: those after it, too. REFUSE_RANK: of this rank
- * only; `all`: of each. REFUSE_LIBRARY: whose requests; libws's, unless something else is said. At its end each rank
- * says for how much that library has asked. Other libraries (UCX's) get what they ask for. But `threads`: whoever asks,
- * a rank has at most REFUSE_AT of them at a time.
+ * `heap` (malloc and its like). REFUSE_AT: the first that is refused, counted from 1. REFUSE_MORE: those after it, too.
+ * REFUSE_RANK: of this rank only; `all`: of each. REFUSE_LIBRARY: whose requests; libws's, unless something else is
+ * said. At its end each rank says for how much that library has asked. Other libraries (UCX's) get what they ask for.
+ * But with `threads`, a rank has at most REFUSE_AT of them at a time, whatever library asks.
  *
  * A rank that faults says in which file. */
 #define _GNU_SOURCE

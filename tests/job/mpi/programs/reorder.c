@@ -33,7 +33,7 @@ static void look_around(void)
         ;
 }
 
-/* Of the core with most to do, or the node by its cores. loads[r] is for rank r of comm. */
+/* Returns the load of the core with most to do, or of the node by its cores. loads[r] is for rank r of comm. */
 static double highest(MPI_Comm comm, const double *loads, int by_node)
 {
     int n, me;

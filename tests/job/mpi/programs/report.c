@@ -2,9 +2,9 @@
  *
  * report SHAPE STEPS [nap]: a program that knows for itself what the report should say of it. Each rank prints a line
  *    rank R iterations N loops S mpi S took S worked S
- * of what it did: seconds in its loops, seconds in the calls that end the steps, and seconds that its work took,
- * whoever did it. A step is work of the given shape, and a barrier. With `nap` work sleeps: then it lasts the same
- * whatever else runs on the machine.
+ * of what it did: seconds in its loops, seconds in the calls that end the steps, and seconds that its work took, on any
+ * rank. A step is work of the given shape, and a barrier. With `nap` work sleeps: then it lasts the same whatever else
+ * runs on the machine.
  *    rotate   each step another rank has all the work
  *    one      the last rank has all the work
  *    phases   as `one` in MPI_Pcontrol level 2, then all work the same, outside of loops, in level -7

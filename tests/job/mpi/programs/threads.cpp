@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // threads WHAT THREADS ROUNDS [SEED]: programs with MPI_THREAD_MULTIPLE whose threads run loops at once. Each iteration
-// counts itself in its owner's memory: every count must come to 1, whoever runs it.
+// counts itself in its owner's memory: every count must come to 1, whichever thread runs it.
 //
 //   loops    in each round the threads of one rank run loops of random length and cost at once, while the others wait
 //   inside   as loops, with loops in the iterations, which are plain ones

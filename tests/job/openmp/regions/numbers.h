@@ -91,7 +91,7 @@ static int nameless_phases(void)
     return total == sum_to(iterations) && swaps == sweeps && masters == sweeps;
 }
 
-/* Each thread is there once: so many as the program was told, or as a rank has of its own, while nobody helps. */
+/* Each thread is there once: as many as the program was told, or as a rank has of its own, while no rank helps. */
 static int threads_counted(void)
 {
     const char *own = getenv("OMP_NUM_THREADS");

@@ -5,7 +5,7 @@
 
 LOOP(one, "omp parallel for if (turn < 0) reduction(+ : sum)")
 
-/* Of such a lock each thread has to wait for the others, whoever runs it. */
+/* Such a lock makes each thread wait for the others, whatever core runs it. */
 static int nest_locks(void)
 {
     int inside = 0, wrong = 0;

@@ -10,7 +10,7 @@ using namespace ws::policy::tasks;
 
 namespace {
 
-// Of all notes that were posted, those of a kind.
+// Returns the posted notes of a kind.
 int count(const Actions& a, Note::What what)
 {
     int n = 0;
@@ -72,7 +72,7 @@ TEST_CASE("no more goes than levels both, whatever the scheduler knows", "[tasks
     const int told = count(a, Note::state);
     b->look(look(1.1, 60, 59), a);
     CHECK(count(a, Note::state) == told + 1); // it knows now
-    // One more than the other: whoever runs that task last ends last.
+    // One more than the other: the node that runs that task last ends last.
     Actions none;
     order.rest = 39;
     b->note(0, order, look(1.2, 40, 39), none);

@@ -281,7 +281,7 @@ TEST_CASE("nobody begins with kinds that others do not have, and what all know i
             Endings job(5, each, 1);
             for (Endings::Rank& r : job.all)
                 r.tasks = 1;
-            // `other` has one kind more; or else all have new ones, and rank 4 another than the rest.
+            // `other` has one kind more; otherwise all have new ones, and rank 4 another than the rest.
             for (int r = 0; r < 5; r++)
                 job.all[size_t(r)].holds = other == 4 || r == other;
             job.all[size_t(other)].counts.least_kinds = job.all[size_t(other)].counts.greatest_kinds = 8;

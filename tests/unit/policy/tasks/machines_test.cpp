@@ -15,8 +15,8 @@ using namespace ws::policy::tasks;
 namespace {
 
 // Nodes of one core with tasks of one length, and letters that arrive in the next turn. Returns the turns until all
-// tasks are done, in the last of `runs`; `most_moves`: of a task; `slow`: so many turns every other node needs for one.
-// Letters that are under way when a run ends are lost.
+// tasks are done, in the last of `runs`; `most_moves`: of a task; `slow`: how many turns every other node needs for one
+// task. Letters that are under way when a run ends are lost.
 int turns(Algorithm algorithm, int nodes, int tasks, int& most_moves, double& letters, int slow = 1, int runs = 1)
 {
     struct Node {

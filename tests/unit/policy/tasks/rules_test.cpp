@@ -62,7 +62,7 @@ TEST_CASE("a node that has had long tasks is not called slow", "[tasks]")
     all += there;
     CHECK(speed(here, all) == Approx(1));
     CHECK(speed(there, all) == Approx(1));
-    // Of the same kind what took 2 ms there took 1 ms here: 1.5 ms on average of as many.
+    // Tasks of one kind that took 2 ms there took 1 ms here: 1.5 ms on average if there are as many of both.
     there.add({0, 2e-3f, 100});
     all = here;
     all += there;

@@ -135,7 +135,7 @@ static void wait_for(MPI_Request *request)
             wait_for(&request_); \
     } while (0)
 
-/* Of an intercommunicator: `root` is this process, in the group that is not LATE's or LATE itself. */
+/* In an intercommunicator, `root` is this process, in the group that is not LATE's, or LATE itself. */
 static int root_is(int world_rank)
 {
     if (!c->inter) {
@@ -290,7 +290,7 @@ static Case *by_name(const char *name, size_t length)
 }
 
 /* `name` is a collective with a form and a kind of communicator, as in "ibcast" or "inter_bcast". Returns its case, or
- * NULL, and the begin of the name of its algorithm variable, as in "IBCAST_INTRA". */
+ * NULL, and the start of the name of its algorithm variable, as in "IBCAST_INTRA". */
 static Case *find_collective(const char *name, char *variable, size_t size)
 {
     int is_inter = !strncmp(name, "inter_", 6);
