@@ -7,7 +7,6 @@ generate.py names SOURCE: the functions that libmpich forwards to libws, as a li
 generate.py table TABLE BLOCKING_CALLS: prints the table of docs/guides/any-mpi.md, with the calls of blocking_calls.txt that wait."""
 import re
 import sys
-import textwrap
 
 # Not wrapped: what is called for its speed, what converts handles or addresses, callbacks that are functions, and tools' own interface.
 LEFT_ALONE = re.compile(r'MPI_(Wtime|Wtick|T_|Aint_|\w+_(c2f|f2c|f082c|c2f08|f2f08|f082f|toint|fromint|FN|FN_NULL)$|DUP_FN|NULL_\w+_FN|Pcontrol$|Initialized$'
@@ -35,6 +34,8 @@ def read_table(path):
                 elif way == 'rings':
                     ways.append([way, words.pop(0) if words and words[0] != 'direct' else ''])
                 elif way == 'direct':
+                    if words[0] == 'in':
+                        way, words = ' '.join([way, *words[:2]]), words[2:]
                     ways.append([way, ' '.join(words)])
                     words = []
                 elif way in WAITS | {'makes', 'frees', 'looks', 'taken'}:
@@ -219,31 +220,51 @@ HOW = {'all': 'lends', 'from_root': 'lends, until the root has come', 'to_root':
        'makes': '', 'frees': '', 'rings': '', 'taken': '', 'looks': ''}
 
 
-def how(ways):
-    """What a user of the call gets."""
+# What MPI 4.0 has and MPI 3.1 has not, of the calls that wait.
+SINCE_4 = re.compile(r'MPI_(Isendrecv|Isendrecv_replace|P\w+_init|Pready\w*|Comm_idup_with_info|Comm_create_from_group|Intercomm_create_from_groups'
+                     r'|(?!S|Rs|Bs|Recv)\w+_init|Scatterv?_init|Scan_init)$')
+FAMILIES = {'openmpi': 'Open MPI', 'mpich': 'MPICH and relatives'}
+
+
+def how(table, call, family, between=False):
+    """What a user of the call gets under that MPI: "lends ...", or "nothing: " and why. `between`: on an intercommunicator."""
+    ways = table.get(call)
+    if call.endswith('_init') and ways is None:
+        return 'lends in the wait for it'
     if not ways:
         return 'nothing: it is passed on'
     for way, argument in ways:
-        if way == 'direct':
+        if way == 'direct' or way == 'direct in ' + family:
             return 'nothing: ' + argument
+        if between and way in DEPENDS:   # no board
+            return 'nothing: the ranks of two communicators take part'
     words = [HOW.get(way, 'lends') for way, _ in ways if HOW.get(way, 'lends')]
     return words[0] if words else 'lends in the wait for it'
 
 
-def print_table(table, blocking_calls):
-    """The calls that wait under Workshare's own MPICH, in groups that are alike."""
-    groups, inside = {}, False
-    with open(blocking_calls) as f:
+def blocking(path):
+    """{call: its cases} of the calls that wait under Workshare's own MPICH."""
+    found, inside = {}, False
+    with open(path) as f:
         for line in f:
             words = line.split('#')[0].split()
             if words and words[0][0] == '[':
                 inside = words[0] == '[waits]'
             elif words and inside:
-                call = words[0]
-                persistent = call.endswith('_init') and call not in table
-                groups.setdefault('lends in the wait for it' if persistent else how(table.get(call)), []).append(call)
-    for what, calls in groups.items():
-        print(f'{what[0].upper()}{what[1:]}:\n\n' + textwrap.fill(' '.join(calls), 110, initial_indent='    ', subsequent_indent='    ') + '\n')
+                found[words[0]] = words[2:]
+    return found
+
+
+def print_table(table, blocking_calls):
+    """The calls that wait under Workshare's own MPICH, and what they do under each other one; those that are alike in one row."""
+    groups = {}
+    for call in blocking(blocking_calls):
+        words = [how(table, call, family) for family in FAMILIES]
+        note = ', since MPI 4.0' if SINCE_4.match(call) else ''
+        groups.setdefault((*words, note), []).append(call)
+    print(f"| Workshare's own MPICH | {' | '.join(FAMILIES.values())} | calls |\n|{'---|' * (len(FAMILIES) + 2)}")
+    for (*words, note), calls in groups.items():
+        print(f"| lends | {' | '.join(words)} | {' '.join(calls)}{note} |")
 
 
 def main():
@@ -281,4 +302,5 @@ def main():
     print('}')
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -187,10 +187,19 @@ template <class Call> int collective(Group* group, Depends depends, int root, Si
         ring_rank(group, root);
     else if (depends != Depends::on_root || group->rank() == root)
         group->ring_members(hooks.ring);
-    if (site.waits() && all_wait)
-        wait_until([&] { return group->has_arrived(turn, depends == Depends::on_root    ? root
-                                                         : depends == Depends::on_lower ? Group::lower
-                                                                                        : Group::all); });
+    if (site.waits() && all_wait) {
+        // The board needs no MPI. But another rank may need this one's, which has to look at its messages: as the
+        // target of a one-sided call (Open MPI's MPI_Accumulate waits for it).
+        unsigned looks = 0;
+        wait_until([&] {
+            int flag = 0;
+            if (++looks > MPIR_WORKSHARE_SLOW_POLLS)
+                real.iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+            return group->has_arrived(turn, depends == Depends::on_root    ? root
+                                            : depends == Depends::on_lower ? Group::lower
+                                                                           : Group::all);
+        });
+    }
     const int error = call();
     if (WS_UNLIKELY(error != MPI_SUCCESS))
         group->take_back(); // most likely the others have not come here

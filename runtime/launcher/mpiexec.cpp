@@ -463,11 +463,7 @@ void Launcher::forget_outer_job()
         setenv("OMP_NUM_THREADS", own, 1);
     else if (own && threads && (!*threads || (std::strcmp(own, "-") == 0 && !(why && *why))))
         unsetenv("OMP_NUM_THREADS");
-    const char* const folders = forget_preloads() ? std::getenv("LD_LIBRARY_PATH") : nullptr; // see preload()
-    if (const char* const rest = folders ? std::strchr(folders, ':') : nullptr)
-        setenv("LD_LIBRARY_PATH", rest + 1, 1);
-    else if (folders)
-        unsetenv("LD_LIBRARY_PATH");
+    forget_preloads();
     unsetenv("WORKSHARE");
     for (const Option& o : table_.options) {
         unsetenv(o.variable.c_str());

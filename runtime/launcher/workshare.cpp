@@ -12,6 +12,7 @@
 #include "options/spelling.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -97,7 +98,7 @@ private:
     void settle();
     std::optional<std::string> value(const Option& o) const;
     void calm_openmp();
-    void preload(const std::string& library);
+    void load_first();
     bool choose(const std::string& program);
     bool insert_into(const std::string& launcher);
     [[noreturn]] void become();
@@ -107,6 +108,7 @@ private:
     std::string mpi_;               // of --mpi
     std::map<std::string, std::string> given_;
     std::vector<std::string> first_; // libraries that are loaded first, the last one first of all
+    std::string folder_;             // that ours among them lie in
 };
 
 void Command::help() const
@@ -126,15 +128,27 @@ void Command::help() const
     std::printf("    %-32s %s\n    %-32s %s\n", "--help", "this", "--version", "the version of Workshare");
 }
 
+// As pkg-config prints paths: a shell that reads the words anew (eval) has the blanks.
+std::string quoted(const std::string& path)
+{
+    std::string all;
+    for (const char c : path)
+        all += std::isalnum(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 0x80 ||
+                       std::strchr("/._-+=:,@%", c)
+                   ? std::string(1, c)
+                   : std::string("\\") + c;
+    return all;
+}
+
 void Command::print_flags(const std::string& what) const
 {
-    const std::string library = prefix() + "/lib/workshare";
+    const std::string library = quoted(prefix() + "/lib/workshare");
     std::string family = mpi_;
     if (what == "--cflags") {
-        const std::string plugin = library + "/gcc-" + gcc_version() + "/ws_gcc.so";
-        if (access(plugin.c_str(), R_OK) != 0)
-            fail("--cflags: there is no plugin for this gcc: " + plugin);
-        std::printf("-fplugin=%s -isystem %s/include\n", plugin.c_str(), library.c_str());
+        const std::string plugin = "/gcc-" + gcc_version() + "/ws_gcc.so", path = prefix() + "/lib/workshare" + plugin;
+        if (access(path.c_str(), R_OK) != 0)
+            fail("--cflags: there is no plugin for this gcc: " + path);
+        std::printf("-fplugin=%s%s -isystem %s/include\n", library.c_str(), plugin.c_str(), library.c_str());
         return;
     }
     if (family.empty())
@@ -247,12 +261,28 @@ void Command::calm_openmp()
     given_["WS_CALMED"] = "1";
 }
 
-void Command::preload(const std::string& library)
+// The loader takes a blank in LD_PRELOAD for the end of a path: in a folder with a blank it finds a library by its name
+// (mpi/children.cpp takes the folder out again). Libraries and folders that the user names stay behind ours.
+void Command::load_first()
 {
-    if (library.find_first_of(" :;") != library.npos)
-        fail("cannot preload a library from a folder with a blank, a colon or a semicolon in its name: " +
-             library);
-    first_.push_back(library);
+    if (first_.empty())
+        return;
+    if (folder_.find_first_of(":;") != folder_.npos)
+        fail("cannot preload a library from a folder with a colon or a semicolon in its name: " + folder_);
+    const auto prepend = [&](const char* variable, const std::string& entries) {
+        const char* const others = std::getenv(variable);
+        given_[variable] = entries + (others && *others ? std::string(":") + others : "");
+    };
+    const bool by_name = folder_.find(' ') != folder_.npos;
+    std::string libraries;
+    for (auto one = first_.rbegin(); one != first_.rend(); ++one) {
+        const bool is_ours = one->compare(0, 5, "libws") == 0;
+        libraries += (libraries.empty() ? "" : ":") + (is_ours && !by_name ? folder_ + "/" + *one : *one);
+    }
+    prepend("LD_PRELOAD", libraries);
+    if (by_name)
+        prepend("LD_LIBRARY_PATH", folder_);
+    first_.clear();
 }
 
 // The variables that the options stand for, and what they need besides libws.
@@ -287,7 +317,7 @@ void Command::settle()
         std::istringstream names(o.preloads);
         for (std::string name; names >> name;)
             if (name != "libws-calls.so") // libws has what that does
-                preload(prefix() + "/lib/" + name);
+                first_.push_back(name);
         if (!o.numbered.empty() && now->substr(0, now->find(':')) == o.numbered.substr(0, o.numbered.find(' '))) {
             given_["WS_OPENMP_OWN"] = "?"; // places for what libws-early.so says
             given_["WS_OPENMP_WHY"] = "";
@@ -315,6 +345,7 @@ bool Command::choose(const std::string& program)
         return false;
     }
     std::string family = mpi_;
+    folder_ = prefix() + "/lib";
     if (family.empty() && !linked.mpi.empty() && is_workshares(linked.mpi))
         return true; // its own MPICH finds libws by itself
     if (family.empty())
@@ -339,12 +370,11 @@ bool Command::choose(const std::string& program)
     }
     if (is_guess)
         if (const std::string mpi = library_of(prefix(), family); !mpi.empty())
-            preload(mpi);
-    preload(libws);
+            first_.push_back(mpi);
+    folder_ = libws.substr(0, libws.rfind('/'));
+    first_.push_back(libws.substr(folder_.size() + 1));
     // libws-early.so is to be the first of all.
-    std::stable_partition(first_.begin(), first_.end(), [](const std::string& one) {
-        return one.find("libws-early.so") == one.npos;
-    });
+    std::stable_partition(first_.begin(), first_.end(), [](const std::string& one) { return one != "libws-early.so"; });
     return true;
 }
 
@@ -367,14 +397,7 @@ bool Command::insert_into(const std::string& launcher)
         given_.clear();
         return true;
     }
-    std::string libraries;
-    for (auto one = first_.rbegin(); one != first_.rend(); ++one)
-        libraries += (libraries.empty() ? "" : ":") + *one;
-    first_.clear();
-    if (const char* const others = std::getenv("LD_PRELOAD"))
-        libraries += std::string(libraries.empty() ? "" : ":") + others;
-    if (!libraries.empty())
-        given_["LD_PRELOAD"] = libraries;
+    load_first();
     std::vector<std::string> words;
     std::string list = "--export=ALL";
     for (const auto& [name, value] : given_) {
@@ -394,15 +417,9 @@ bool Command::insert_into(const std::string& launcher)
 
 void Command::become()
 {
+    load_first();
     for (const auto& [name, value] : given_)
         setenv(name.c_str(), value.c_str(), 1);
-    std::string libraries;
-    for (auto one = first_.rbegin(); one != first_.rend(); ++one)
-        libraries += (libraries.empty() ? "" : ":") + *one;
-    if (!libraries.empty()) {
-        const char* const others = std::getenv("LD_PRELOAD");
-        setenv("LD_PRELOAD", (libraries + (others && *others ? std::string(":") + others : "")).c_str(), 1);
-    }
     std::vector<char*> argv;
     for (std::string& word : rest_)
         argv.push_back(word.data());
