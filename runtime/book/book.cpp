@@ -118,9 +118,9 @@ bool is_own_folder(const char* proc, int pid)
     return stat((std::string(proc) + "/" + std::to_string(pid)).c_str(), &s) == 0 && s.st_uid == geteuid();
 }
 
-// Returns whether the process is this user's, given that its folder is. /proc/PID belongs to root, too, for another
-// user's process that may not be looked into (prctl PR_SET_DUMPABLE), so for root the kernel's own word counts. The
-// kernel takes microseconds to write it, so only processes that have a book are asked.
+// Returns whether the process is this user's, given that its folder is. Root owns the folder of another user's process,
+// too, if that may not be looked into (prctl PR_SET_DUMPABLE). So for root, the kernel's own word counts. The kernel
+// takes microseconds to write it, so only processes that have a book are asked.
 bool is_own_process(const char* proc, int pid)
 {
     if (geteuid() != 0)

@@ -7,8 +7,8 @@
 // Where it cannot help the program runs as without it, and rank 0 says why in one line.
 #include "launcher/forget_preloads.h"
 #include "launcher/linked.h"
+#include "launcher/settle.h"
 #include "launcher/table.h"
-#include "base/openmp_waits.h"
 #include "options/spelling.h"
 
 #include <algorithm>
@@ -21,7 +21,6 @@
 #include <fstream>
 #include <map>
 #include <sstream>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 using namespace ws::launcher;
@@ -54,20 +53,12 @@ void note(const std::string& message)
 const std::string& prefix()
 {
     static const std::string path = [] {
-        char self[PATH_MAX];
-        const char* const file = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
-        if (!file || !realpath(file, self))
+        const std::string folder = installation();
+        if (folder.empty())
             fail(std::string("cannot find the folder of this program: ") + std::strerror(errno));
-        const std::string bin = self;
-        return bin.substr(0, bin.rfind('/', bin.rfind('/') - 1));
+        return folder;
     }();
     return path;
-}
-
-std::string whole_path(const std::string& path)
-{
-    char folder[PATH_MAX];
-    return path[0] == '/' || !getcwd(folder, sizeof folder) ? path : folder + ("/" + path);
 }
 
 // -workshare-quantum is --quantum here.
@@ -97,7 +88,6 @@ private:
     void print_flags(const std::string& what) const;
     void settle();
     std::optional<std::string> value(const Option& o) const;
-    void calm_openmp();
     void load_first();
     bool choose(const std::string& program);
     bool insert_into(const std::string& launcher);
@@ -250,17 +240,6 @@ std::optional<std::string> Command::value(const Option& o) const
     return inherited ? std::optional<std::string>(inherited) : std::nullopt;
 }
 
-// As mpiexec does it (calm_openmp() in mpiexec.cpp).
-void Command::calm_openmp()
-{
-    for (const ws::base::OpenMPWait& wait : ws::base::openmp_waits)
-        if (std::getenv(wait.variable))
-            return;
-    for (const ws::base::OpenMPWait& wait : ws::base::openmp_waits)
-        given_[wait.variable] = wait.value;
-    given_["WS_CALMED"] = "1";
-}
-
 // The loader takes a blank in LD_PRELOAD for the end of a path: in a folder with a blank it finds a library by its name
 // (mpi/children.cpp takes the folder out again). Libraries and folders that the user names stay behind ours.
 void Command::load_first()
@@ -297,33 +276,25 @@ void Command::settle()
             continue;
         if (!o.value && !(o.is_file() && now->empty()) && !o.placeholder.empty() && !is_valid(o, *now))
             fail(o.variable + "=" + *now + " is not " + o.wanted);
-        if (o.value && !o.needs.empty()) {
-            const auto needed = std::find_if(table_.options.begin(), table_.options.end(),
-                                             [&](const Option& other) { return other.name == o.needs; });
-            const std::string has = needed == table_.options.end() ? "" : value(*needed).value_or("");
-            const auto& words = o.needs_words;
-            if (needed != table_.options.end() && needed->variable != "WS_ENABLE" &&
-                (has.empty() || (!words.empty() && std::find(words.begin(), words.end(), has) == words.end())))
-                fail(own_name(o) + " requires " + own_name(*needed) +
-                     (words.empty() ? "" : "=" + words[0]));
-        }
+        const std::string missing = missing_for(o, table_.options, own_name, [this](const Option& other) {
+            return other.variable == "WS_ENABLE" ? std::optional<std::string>("1") : value(other);
+        });
+        if (!missing.empty())
+            fail(own_name(o) + " requires " + missing);
         given_[o.variable] = *now;
         if (o.value)
             given_["WS_GIVEN"] += o.variable + ",";
         if (*now == "0" || *now == "off")
             continue;
+        const auto is_set = [](const char* variable) { return std::getenv(variable) != nullptr; };
+        const auto set = [this](const char* variable, const char* word) { given_[variable] = word; };
         if (o.calms)
-            calm_openmp();
+            calm_openmp(is_set, set);
         std::istringstream names(o.preloads);
         for (std::string name; names >> name;)
             if (name != "libws-calls.so") // libws has what that does
                 first_.push_back(name);
-        if (!o.numbered.empty() && now->substr(0, now->find(':')) == o.numbered.substr(0, o.numbered.find(' '))) {
-            given_["WS_OPENMP_OWN"] = "?"; // places for what libws-early.so says
-            given_["WS_OPENMP_WHY"] = "";
-            if (!std::getenv("OMP_NUM_THREADS"))
-                given_["OMP_NUM_THREADS"] = "";
-        }
+        make_room(o, *now, is_set, set);
     }
     if (const char* const ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE")) // libws-early.so knows hydra's name
         given_["MPI_LOCALNRANKS"] = ranks;
@@ -339,7 +310,12 @@ bool Command::choose(const std::string& program)
         note(what + "changes the user or group: nothing can be loaded into it; it runs without Workshare");
         return false;
     }
-    if (linked.is_static) {
+    if (!linked.second.empty()) {
+        note(what + "is linked with two MPI libraries, " + linked.soname + " and " + linked.second +
+             "; it runs without Workshare");
+        return false;
+    }
+    if (linked.is_static || linked.has_static_mpi) {
         note(what + (linked.has_static_mpi ? "has its MPI linked into it" : "is linked statically") +
              "; it runs without Workshare, which comes with shared libraries");
         return false;
