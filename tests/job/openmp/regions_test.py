@@ -56,7 +56,7 @@ def by_default():
     result = job('all', options=('-workshare',), title='all kinds, by default')
     expect_own(result)
     expect_told(result, 1)
-    expect(result, 'no hint', 'workshare: parallel regions computed for ' in result.err and re.search(r'^workshare: up to [\d.]+ times as fast with -workshare-openmp=share ', result.err, re.MULTILINE))
+    expect(result, 'no hint', 'workshare: parallel regions computed for ' in result.err and re.search(r'^workshare: up to [\d.]+ times as fast with -workshare-openmp=share\b', result.err, re.MULTILINE))
 
 
 def tasks_by_default():
