@@ -50,7 +50,7 @@ def misuse():
                                 (['--quantum', 'x', '/bin/true'], 1, "workshare: error: --quantum: 'x' is not "),
                                 (['--mpi=lam', '/bin/true'], 1, "workshare: error: --mpi: 'lam' is none of "),
                                 (['/no/such'], 127, 'workshare: error: cannot run /no/such: No such file or directory'),
-                                ([], 1, 'workshare: error: no program is given')):
+                                ([], 1, 'workshare: error: no program given')):
         lines = said(*words, code=code)
         expect(result, f'workshare {words} said {lines}', len(lines) == 1 and lines[0].startswith(wanted))
     copy = os.path.join(PROGRAMS, 'set_user_id')
