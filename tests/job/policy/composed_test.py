@@ -34,7 +34,7 @@ def composed(chaos):
     likely(result, 'workers compute', result.stats['worker_chunks'] > 0)
     likely(result, 'loops are shared', result.stats['chunks_stolen'] > result.stats['worker_chunks'] or result.stats['lends'] > 0)
     likely(result, f'regions have more cores than their ranks began with: {result.out}', int(re.search(r'rank 0 had at most (\d+) threads', result.out)[1]) > 4)
-    times = re.search(r'(\d+) times a region came to a core before .* for ([\d.]+) ms at most', result.err)
+    times = re.search(r'(\d+) times a region got a core before .*, at most ([\d.]+) ms before', result.err)
     if times:
         beside += int(times[1])
         expect(result, 'the report counts them, too', result.totals['openmp_beside'] == int(times[1]) and 0 < result.totals['openmp_beside_s'] < 10)
