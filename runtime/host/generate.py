@@ -166,6 +166,8 @@ def body(call, ways, calls):
             flag = call.named('flag', 'outcount')
             after.append(f'if (error == MPI_SUCCESS && *{flag} == 0 && ws::host::hooks.polled) ws::host::hooks.polled();')
             after.append(f'if (*{flag}) ws::host::taken();')
+    if call.name in ('MPI_Psend_init', 'MPI_Precv_init'):
+        after.append('ws::host::has_partitioned = true;')
     call_it = f'[&] {{ return {real}; }}'
     for way in kinds:
         if way in DEPENDS:
@@ -192,7 +194,8 @@ def body(call, ways, calls):
             main = f'int error = ws::host::receive({group_at}, source, tag, comm, {site}, {call_it});'
         elif way in ('wait', 'waitall'):
             arguments = ', '.join(call.names[:-1] + ['over'] + call.names[-1:])
-            main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.{way.replace("wait", "test")}({arguments}); }}, {call_it});'
+            poll = f'return ws::host::real.{way.replace("wait", "test")}({arguments});'
+            main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ {poll} }}, {call_it});'
         elif way == 'waitany':
             arguments = ', '.join(call.names[:3] + ['over'] + call.names[3:])
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.testany({arguments}); }}, {call_it});'
@@ -200,6 +203,8 @@ def body(call, ways, calls):
             out = call.names[2]
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ const int e = ws::host::real.testsome({call.arguments()}); ' \
                    f'*over = *{out} != 0; return e; }}, {call_it});'
+        if way in ('waitall', 'waitany', 'waitsome'):
+            main = f'if (WS_UNLIKELY(ws::host::has_partitioned)) return {real}; ' + main
         elif way == 'winwait':
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.win_test({win}, over); }}, {call_it});'
     return lines + before + [main] + after + ['return error;']

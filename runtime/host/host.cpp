@@ -389,16 +389,7 @@ bool agree()
     return any[0];
 }
 
-// The level that was asked for stays: see thread_level(). A library that is loaded later may bring loops that call MPI.
-void let_threads_in(int several)
-{
-    static int level = -1;
-    if (WS_LIKELY(!several || !(ws_used_features & WS_USES_MPI_IN_LOOPS)) || level == MPI_THREAD_MULTIPLE)
-        return;
-    PMPI_Query_thread(&level);
-    if (level != MPI_THREAD_MULTIPLE)
-        end("shared loops that call MPI were loaded after MPI_Init; initialize MPI with MPI_THREAD_MULTIPLE", true);
-}
+void let_threads_in(int) {} // the level that was asked for stays: see thread_level()
 
 void prepare_board()
 {

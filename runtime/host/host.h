@@ -131,6 +131,10 @@ struct Real {
 };
 extern Real real;
 
+// The program uses partitioned requests, which MPI_Testall of MPICH 4.0 takes for errors: several requests are waited
+// for without polls then.
+inline bool has_partitioned;
+
 // Lets MPI handle what has come, so that ranks that have not arrived can: their messages or their puts and gets may
 // need this rank.
 void progress();
