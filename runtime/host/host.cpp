@@ -172,8 +172,8 @@ enum class Kind : uintptr_t { communicator = 2, window = 4, file = 6 };
 template <class Handle> uintptr_t key_of(Handle handle, Kind kind)
 {
     uintptr_t bits = 0;
-    static_assert(sizeof handle <= sizeof bits, "a handle is an int or a pointer");
-    std::memcpy(&bits, &handle, sizeof handle);
+    static_assert(sizeof(Handle) <= sizeof bits, "a handle is an int or a pointer");
+    std::memcpy(&bits, &handle, sizeof(Handle));
     return (bits << 3) + uintptr_t(kind);
 }
 
