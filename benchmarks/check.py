@@ -217,7 +217,7 @@ def main():
         for program in ("pingpong", "one_sided"):
             done = run(1, [], program, "")
             check(done.returncode == 2 and "needs 2 ranks, not 1" in done.stderr, f"{program} on 1 rank", done)
-        for program, ranks, flags in (("one_sided", 2, on), ("one_sided", 2, []), ("handover", 2, on), ("handover", 2, []), ("double_loop_omp_gcc", 1, []),
+        for program, ranks, flags in (("collectives", 2, on), ("collectives", 3, []), ("one_sided", 2, on), ("one_sided", 2, []), ("handover", 2, on), ("handover", 2, []), ("double_loop_omp_gcc", 1, []),
                                       ("claim_cost_omp_gcc", 1, [])):
             done = run(ranks, flags, program, "--repeats 2")
             result = json.loads(done.stdout) if done.returncode == 0 else {}

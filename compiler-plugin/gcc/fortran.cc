@@ -37,7 +37,7 @@ namespace ws_gcc {
 namespace {
 
 // A directive in the source: where it ends, what it is.
-struct Written {
+struct WrittenDirective {
     int last_line;
     std::string name; // "!$ws do"; empty: not ours
     HOST_WIDE_INT kinds;
@@ -45,9 +45,9 @@ struct Written {
     std::string loop_name; // of a name clause
 };
 
-std::map<std::string, std::map<int, Written>> directives; // file, first line
+std::map<std::string, std::map<int, WrittenDirective>> directives; // file, first line
 
-const Written* directive_above(const char* file, int line)
+const WrittenDirective* directive_above(const char* file, int line)
 {
     auto in_file = directives.find(file ? file : "");
     if (in_file == directives.end())
@@ -57,10 +57,10 @@ const Written* directive_above(const char* file, int line)
 }
 
 // The directive of this kind that stands at the place of a construct.
-const Written* directive_at(location_t at, ws::DirectiveKind kind)
+const WrittenDirective* directive_at(location_t at, ws::DirectiveKind kind)
 {
     const expanded_location place = expand_location(LOCATION_LOCUS(at));
-    const Written* found = directive_above(place.file, place.line);
+    const WrittenDirective* found = directive_above(place.file, place.line);
     return found && found->kind == kind && place.line <= found->last_line ? found : nullptr;
 }
 
@@ -150,13 +150,13 @@ constexpr const char* about_jumps[][2] = {
     {"invalid entry to %s structured block", "the construct must not be entered by a jump"},
 };
 
-Starter next_starter;
+Starter starter_before_fortran;
 void (*next_parse_file)();
 
 void in_our_words(Output output, Diagnostic* diagnostic)
 {
     const expanded_location place = diagnostic_expand_location(diagnostic);
-    const Written* written = directive_above(place.file, place.line);
+    const WrittenDirective* written = directive_above(place.file, place.line);
     MessageText message(printer_of(output));
     const bool ours = written ? !written->name.empty() : !users_openmp();
     if (ours && message.size() > 0) {
@@ -195,7 +195,7 @@ void in_our_words(Output output, Diagnostic* diagnostic)
         if (written && about_it && !names_ws && !is_note(*diagnostic))
             message.prepend(localized_quotes("in '" + written->name + "': "));
     }
-    next_starter(output, diagnostic);
+    starter_before_fortran(output, diagnostic);
 }
 
 // The clause of that kind in the chain that starts at *from, and the link that points to it.
@@ -302,7 +302,7 @@ tree take_chunk(gomp_parallel* parallel, gomp_for* loop, gimple_stmt_iterator lo
     return chunk;
 }
 
-void mark_construct(gimple_stmt_iterator* at, gomp_parallel* parallel, const Written& directive)
+void mark_construct(gimple_stmt_iterator* at, gomp_parallel* parallel, const WrittenDirective& directive)
 {
     gimple_stmt_iterator loop_at;
     tree chunk = integer_one_node; // of sections
@@ -374,7 +374,7 @@ void take_over(gimple_stmt_iterator* at)
     if (!bind)
         return;
     for (ws::DirectiveKind kind : {ws::DirectiveKind::loop, ws::DirectiveKind::sections})
-        if (const Written* directive = directive_at(OMP_CLAUSE_LOCATION(bind), kind)) {
+        if (const WrittenDirective* directive = directive_at(OMP_CLAUSE_LOCATION(bind), kind)) {
             gimple_set_location(parallel, OMP_CLAUSE_LOCATION(bind));
             mark_construct(at, parallel, *directive);
             return;
@@ -406,13 +406,13 @@ public:
 
 void take_over_fortran_diagnostics()
 {
-    next_starter = starter_of_diagnostics();
+    starter_before_fortran = starter_of_diagnostics();
     starter_of_diagnostics() = in_our_words;
     // gfortran sets its own again at the end of parsing; what later passes say needs ours, too.
     next_parse_file = lang_hooks.parse_file;
     lang_hooks.parse_file = [] {
         next_parse_file();
-        next_starter = starter_of_diagnostics();
+        starter_before_fortran = starter_of_diagnostics();
         starter_of_diagnostics() = in_our_words;
     };
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "host/board.h"
 
+#include <algorithm>
+
 namespace ws::host {
 
 using base::Hardware;
@@ -31,6 +33,7 @@ void Board::leave_row(int row)
         return;
     for (unsigned r = 0; r < ranks_; r++)
         Hardware::store_relaxed(arrivals(row, r), 0);
+    Hardware::store_relaxed(lines_[row].abandoned, 0);
     Hardware::store_release(members, 0); // pairs with take_row()
 }
 
@@ -39,6 +42,11 @@ Group::Group(std::vector<int> world, const std::vector<int>& on_node, int rank) 
     for (size_t r = 0; r < on_node.size(); r++)
         if (on_node[r] >= 0)
             members_.push_back({int(r), unsigned(on_node[r])});
+}
+
+bool Group::is_of_this_job() const
+{
+    return std::find(world_.begin(), world_.end(), -1) == world_.end();
 }
 
 void Group::use(Board& board, int row)
@@ -56,31 +64,6 @@ void Group::leave_board()
     if (board_)
         board_->leave_row(row_);
     board_ = nullptr;
-}
-
-uint64_t Group::arrive()
-{
-    calls_++;
-    // The word never falls: after a failed call the next one has its number again.
-    volatile Hardware::Word& own = board_->arrivals(row_, own_);
-    Hardware::fetch_add_full(own, Hardware::load_relaxed(own) < calls_);
-    return calls_;
-}
-
-bool Group::has_arrived(uint64_t turn, int whom)
-{
-    if (seen_turn_ != turn) {
-        seen_turn_ = turn;
-        seen_ = 0;
-    }
-    // Relaxed: the call that follows orders what the ranks tell each other by its own means.
-    for (; seen_ < members_.size(); seen_++) {
-        const Member& m = members_[seen_];
-        const bool counts = whom == all || (whom == lower ? m.rank < rank_ : m.rank == whom);
-        if (counts && Hardware::load_relaxed(board_->arrivals(row_, m.on_node)) < turn)
-            return false;
-    }
-    return true;
 }
 
 } // namespace ws::host

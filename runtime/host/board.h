@@ -28,6 +28,12 @@ public:
     int take_row(unsigned members);
     // A member leaves the row; the last one gives it back.
     void leave_row(int row);
+    // Gives back a row that nobody has used.
+    void give_back(int row) { base::Hardware::store_release(lines_[row].word, 0); } // pairs with take_row()
+
+    // Numbers of calls may differ from here on, so nobody waits at this row any more. Relaxed: ranks that wait poll.
+    void abandon(int row) { base::Hardware::store_relaxed(lines_[row].abandoned, 1); }
+    bool is_abandoned(int row) const { return base::Hardware::load_relaxed(lines_[row].abandoned) != 0; }
 
     volatile base::Hardware::Word& arrivals(int row, unsigned rank)
     {
@@ -38,6 +44,7 @@ private:
     static constexpr size_t line = 64;
     struct alignas(line) Line {
         volatile base::Hardware::Word word; // of the first `rows` lines: members that have not left; 0: a free row
+        volatile base::Hardware::Word abandoned; // of the first `rows` lines
     };
     Line* lines_ = nullptr;
     unsigned ranks_ = 0;
@@ -47,8 +54,6 @@ private:
 // there is no row.
 class Group {
 public:
-    static constexpr int all = -1, lower = -2; // whom to wait for, besides a rank
-
     // `world` has the rank in MPI_COMM_WORLD of each member, negative for processes of other jobs; `on_node` its rank
     // on the node, negative for others.
     Group(std::vector<int> world, const std::vector<int>& on_node, int rank);
@@ -62,20 +67,44 @@ public:
     bool has_rank(int rank) const { return unsigned(rank) < world_.size(); }
     const std::vector<int>& world_ranks() const { return world_; }
 
-    // Of the members on this node: how many, and the one that takes the row.
+    // All members are processes of this job.
+    bool is_of_this_job() const;
+
+    // Of the members on this node: how many, the one that takes the row, and all in the order of their ranks.
     unsigned node_members() const { return unsigned(members_.size()); }
     int leader() const { return members_[0].rank; }
+    template <class Visit> void each_on_node(Visit visit) const
+    {
+        for (const Member& m : members_)
+            visit(m.rank);
+    }
     void use(Board& board, int row);
     bool has_board() const { return board_; }
+    int row() const { return row_; }
     void leave_board();
 
     // This rank comes to a collective call. Returns its number. Full: what other ranks see of this rank afterwards, and
     // what it sees of them when it rings, is later.
-    uint64_t arrive();
-    // The call failed.
-    void take_back() { calls_--; }
-    // Have the members on this node come that `whom` says?
-    bool has_arrived(uint64_t turn, int whom);
+    uint64_t arrive()
+    {
+        base::Hardware::fetch_add_full(board_->arrivals(row_, own_), 1);
+        return ++calls_;
+    }
+    // Have the members on this node come of which `counts(rank)` is true, or is the row abandoned?
+    template <class Counts> bool has_arrived(uint64_t turn, Counts counts)
+    {
+        if (seen_turn_ != turn) {
+            seen_turn_ = turn;
+            seen_ = 0;
+        }
+        // Relaxed: the call that follows orders what the ranks tell each other by its own means.
+        for (; seen_ < members_.size(); seen_++) {
+            const Member& m = members_[seen_];
+            if (base::Hardware::load_relaxed(board_->arrivals(row_, m.on_node)) < turn && counts(m.rank))
+                return board_->is_abandoned(row_);
+        }
+        return true;
+    }
     template <class Ring> void ring_members(Ring ring) const
     {
         for (const Member& m : members_)

@@ -7,14 +7,16 @@ generate.py names SOURCE: the functions that libmpich forwards to libws, as a li
 generate.py table TABLE BLOCKING_CALLS: prints the table of docs/guides/any-mpi.md, with the calls of blocking_calls.txt that wait."""
 import re
 import sys
-import textwrap
 
 # Not wrapped: what is called for its speed, what converts handles or addresses, callbacks that are functions, and tools' own interface.
 LEFT_ALONE = re.compile(r'MPI_(Wtime|Wtick|T_|Aint_|\w+_(c2f|f2c|f082c|c2f08|f2f08|f082f|toint|fromint|FN|FN_NULL)$|DUP_FN|NULL_\w+_FN|Pcontrol$|Initialized$'
                         r'|Finalized$|Status_|Type_|Info_|Get_version|Get_library_version|Get_address|Address|Get_count|Get_elements|Error_|Errhandler_'
                         r'|Group_|Op_|Keyval_|Attr_)')
-WAITS = {'receive', 'send', 'exchange', 'probe', 'wait', 'waitall', 'waitany', 'waitsome', 'winwait', 'all', 'from_root', 'to_root', 'below'}
-DEPENDS = {'all': 'on_all', 'from_root': 'on_root', 'to_root': 'root_on_all', 'below': 'on_lower'}
+WAITS = {'receive', 'send', 'exchange', 'probe', 'wait', 'waitall', 'waitany', 'waitsome', 'winwait', 'all', 'from_root', 'to_root', 'below', 'sources', 'sources_to_root'}
+# Of a collective call: whom it depends on, as host.h calls it, and the ranks that it needs.
+DEPENDS = {'all': ('on_all', 'true'), 'from_root': ('on_root', 'peer == root'), 'to_root': ('root_on_all', 'true'),
+           'below': ('on_some', 'peer < known->rank()'), 'sources': ('on_some', 'recvcounts[peer] != 0'),
+           'sources_to_root': ('root_on_all', 'recvcounts[peer] != 0')}
 
 
 def read_table(path):
@@ -35,6 +37,8 @@ def read_table(path):
                 elif way == 'rings':
                     ways.append([way, words.pop(0) if words and words[0] != 'direct' else ''])
                 elif way == 'direct':
+                    if words[0] == 'in':
+                        way, words = ' '.join([way, *words[:2]]), words[2:]
                     ways.append([way, ' '.join(words)])
                     words = []
                 elif way in WAITS | {'makes', 'frees', 'looks', 'taken'}:
@@ -111,59 +115,87 @@ def about(call):
            f"{' ^ '.join(['0'] + [f'{p} << {7 * i}' for i, p in enumerate(peers)])})"
 
 
+def moves(call):
+    """Whether MPI has something to do, and no reason to return with an error, as far as its arguments show it."""
+    tests = []
+    for name, kind in zip(call.names, call.types):
+        if name in ('count', 'recvcount') and not call.first('MPI_File'):
+            tests.append(f'{name} > 0')
+        elif name in ('recvcounts', 'recvbuf', 'buffer'):
+            tests.append(f'{name} != nullptr')
+        elif kind == 'MPI_Datatype' and name in ('datatype', 'recvtype'):
+            tests.append(f'{name} != MPI_DATATYPE_NULL')
+        elif kind == 'MPI_Op':
+            tests.append(f'{name} != MPI_OP_NULL')
+    if call.named('sendbuf') and call.named('recvbuf'):
+        tests.append('sendbuf != recvbuf')
+    return ' && '.join(tests) or 'true'
+
+
 def body(call, ways, calls):
-    """The statements of the outermost call."""
+    """The statements of the call."""
     real = f'real_{call.name}({call.arguments()})'
-    lines, after = [], []
+    lines, after, before = [], [], []
     comm, win, file = call.first('MPI_Comm'), call.first('MPI_Win'), call.first('MPI_File')
     group_at = f'ws::host::group_of_comm({comm})' if comm else f'ws::host::group_of_win({win})' if win else f'ws::host::group_of_file({file})'
     kind = next((k for k in ('comm', 'win', 'file') if call.first('MPI_' + k.capitalize(), True)), '')
     made = call.first('MPI_' + kind.capitalize(), True)
-    site = f'ws::host::Site("{call.name}", place)'
+    is_collective = any(way in DEPENDS or way == 'makes' for way, _ in ways)
+    inner = ', bool(outermost)' if is_collective else ''
+    site = f'ws::host::Site("{call.name}", place{inner})'
     kinds = [way for way, _ in ways]
     main = f'{call.result} error = {real};'
     for way, argument in ways:
         if way == 'makes':
             parent = '' if kind == 'comm' else f'{comm}, '
             after.append(f'if (error == MPI_SUCCESS) ws::host::made_{kind}({parent}*{made});')
+        elif way == 'frees' and kind == 'file':
+            lines.append(f'const MPI_File freed = *{made}; std::unique_ptr<ws::host::Group> taken = ws::host::take_file(freed);')
+            after.append('if (error != MPI_SUCCESS && taken) ws::host::put_back(freed, std::move(taken)); else if (taken) taken->leave_board();')
+            group_at = 'taken.get()'
         elif way == 'frees':
-            lines.append(f'ws::host::Group *const group = ws::host::group_of_{kind}(*{made});')
-            after.append('if (error == MPI_SUCCESS) ws::host::forget(group);')
-            group_at = 'group'
-        elif way == 'rings' and argument:
-            after.append(f'ws::host::ring_rank({group_at}, {argument});')
+            group_at = f'ws::host::group_of_{kind}(*{made})'
         elif way == 'rings':
-            after.append('ws::host::ring_all();')
+            ring = f'ws::host::ring_rank({group_at}, {argument});' if argument else 'ws::host::ring_all();'
+            after.append(ring)
+            if 'direct' in kinds:   # it may wait for an answer
+                before.append(ring)
         elif way == 'taken':
             after.append('ws::host::taken();')
         elif way == 'looks':
             flag = call.named('flag', 'outcount')
             after.append(f'if (error == MPI_SUCCESS && *{flag} == 0 && ws::host::hooks.polled) ws::host::hooks.polled();')
             after.append(f'if (*{flag}) ws::host::taken();')
+    if call.name in ('MPI_Psend_init', 'MPI_Precv_init'):
+        after.append('ws::host::has_partitioned = true;')
     call_it = f'[&] {{ return {real}; }}'
     for way in kinds:
         if way in DEPENDS:
+            depends, needs = DEPENDS[way]
             root = call.named('root') or '0'
-            main = f'int error = ws::host::collective({group_at}, ws::host::Depends::{DEPENDS[way]}, {root}, {site}, {call_it});'
+            parameter = 'int peer' if 'peer' in needs else 'int'
+            main = f'ws::host::Group *const known = {group_at}; int error = ws::host::collective(known, ws::host::Depends::{depends}, {root}, {site}, ' \
+                   f'[&] {{ return {moves(call)}; }}, [&]({parameter}) {{ return {needs}; }}, {call_it});'
         elif way == 'receive':
             main = f'int error = ws::host::receive({group_at}, source, tag, comm, {site}, {call_it});'
         elif way == 'send':
             post = dict(ways)['send'] + ('_c' if call.name.endswith('_c') else '')
             if post not in calls:
                 continue
-            main = f'int error = ws::host::send({group_at}, dest, {site}, [&](MPI_Request *request) {{ return real_{post}(' \
+            main = f'int error = ws::host::send({group_at}, dest, tag, {site}, [&](MPI_Request *request) {{ return real_{post}(' \
                    f'{call.arguments()}, request); }}, {call_it});'
         elif way == 'exchange':
             large = '_c' if call.name.endswith('_c') else ''
             sent, received = ', '.join(call.names[:5]), ', '.join(call.names[5:10])
-            main = f'int error = ws::host::exchange({group_at}, dest, source, recvtag, comm, {site}, [&](MPI_Request *request) {{ return ' \
-                   f'real_MPI_Isend{large}({sent}, comm, request); }}, [&] {{ return real_MPI_Recv{large}({received}, comm, status); }}, {call_it});'
+            main = f'int error = ws::host::exchange({group_at}, dest, sendtag, source, recvtag, status, {site}, ' \
+                   f'[&](MPI_Request *request) {{ return real_MPI_Isend{large}({sent}, comm, request); }}, ' \
+                   f'[&](MPI_Request *request) {{ return real_MPI_Irecv{large}({received}, comm, request); }}, {call_it});'
         elif way == 'probe':
             main = f'int error = ws::host::receive({group_at}, source, tag, comm, {site}, {call_it});'
-        elif way == 'wait':
-            main = f'int error = ws::host::wait({call.names[0]}, {site}, {call_it});'
-        elif way == 'waitall':
-            main = f'int error = ws::host::waitall({call.names[0]}, {call.names[1]}, {site}, {call_it});'
+        elif way in ('wait', 'waitall'):
+            arguments = ', '.join(call.names[:-1] + ['over'] + call.names[-1:])
+            poll = f'return ws::host::real.{way.replace("wait", "test")}({arguments});'
+            main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ {poll} }}, {call_it});'
         elif way == 'waitany':
             arguments = ', '.join(call.names[:3] + ['over'] + call.names[3:])
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.testany({arguments}); }}, {call_it});'
@@ -171,9 +203,11 @@ def body(call, ways, calls):
             out = call.names[2]
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ const int e = ws::host::real.testsome({call.arguments()}); ' \
                    f'*over = *{out} != 0; return e; }}, {call_it});'
+        if way in ('waitall', 'waitany', 'waitsome'):
+            main = f'if (WS_UNLIKELY(ws::host::has_partitioned)) return {real}; ' + main
         elif way == 'winwait':
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.win_test({win}, over); }}, {call_it});'
-    return lines + [main] + after + ['return error;']
+    return lines + before + [main] + after + ['return error;']
 
 
 def wrapper(call, ways, calls):
@@ -195,6 +229,9 @@ def wrapper(call, ways, calls):
         begin = [f'if (!WS_UNLIKELY(ws::host::active)) return real_{name}({arguments});']
         work = body(call, ways, calls)
     frame = '__builtin_frame_address(0)'
+    # Inner calls count, too, so that a rank that longjmp() has taken out of MPI does not fall behind the others.
+    counts = any(way in DEPENDS or way == 'makes' for way, _ in ways)
+    inner = '' if counts else f'if (!outermost) return real_{name}({arguments});'
     return f'''
 static {call.result} (*real_{name})({declared});
 static inline __attribute__((always_inline)) {call.result} do_{name}({declared}{', ' if declared else ''}const void *place)
@@ -203,7 +240,7 @@ static inline __attribute__((always_inline)) {call.result} do_{name}({declared}{
     if (WS_UNLIKELY(!real_{name})) find_all();
     {' '.join(begin)}
     const ws::host::Outermost outermost("{name}", place, {frame}, {about(call)});
-    if (!outermost) return real_{name}({arguments});
+    {inner}
     {' '.join(work)}
 }}
 EXPORTED {call.result} P{name}({declared}) {{ return do_{name}({arguments}{', ' if arguments else ''}__builtin_return_address(0)); }}
@@ -215,35 +252,55 @@ EXPORTED {call.result} {name}({declared})
 }}'''
 
 
-HOW = {'all': 'lends', 'from_root': 'lends, until the root has come', 'to_root': 'lends at the root', 'below': 'lends, until the ranks below have come',
+HOW = {'all': 'lends', 'sources': 'lends', 'sources_to_root': 'lends at the root', 'from_root': 'lends, until the root has come', 'to_root': 'lends at the root', 'below': 'lends, until the ranks below have come',
        'makes': '', 'frees': '', 'rings': '', 'taken': '', 'looks': ''}
 
 
-def how(ways):
-    """What a user of the call gets."""
+# What MPI 4.0 has and MPI 3.1 has not, of the calls that wait.
+SINCE_4 = re.compile(r'MPI_(Isendrecv|Isendrecv_replace|P\w+_init|Pready\w*|Comm_idup_with_info|Comm_create_from_group|Intercomm_create_from_groups'
+                     r'|(?!S|Rs|Bs|Recv)\w+_init|Scatterv?_init|Scan_init)$')
+FAMILIES = {'openmpi': 'Open MPI', 'mpich': 'MPICH and relatives'}
+
+
+def how(table, call, family, between=False):
+    """What a user of the call gets under that MPI: "lends ...", or "nothing: " and why. `between`: on an intercommunicator."""
+    ways = table.get(call)
+    if call.endswith('_init') and ways is None:
+        return 'lends in the wait for it'
     if not ways:
         return 'nothing: it is passed on'
     for way, argument in ways:
-        if way == 'direct':
+        if way == 'direct' or way == 'direct in ' + family:
             return 'nothing: ' + argument
+        if between and way in DEPENDS:   # no board
+            return 'nothing: the ranks of two communicators take part'
     words = [HOW.get(way, 'lends') for way, _ in ways if HOW.get(way, 'lends')]
     return words[0] if words else 'lends in the wait for it'
 
 
-def print_table(table, blocking_calls):
-    """The calls that wait under Workshare's own MPICH, in groups that are alike."""
-    groups, inside = {}, False
-    with open(blocking_calls) as f:
+def blocking(path):
+    """{call: its cases} of the calls that wait under Workshare's own MPICH."""
+    found, inside = {}, False
+    with open(path) as f:
         for line in f:
             words = line.split('#')[0].split()
             if words and words[0][0] == '[':
                 inside = words[0] == '[waits]'
             elif words and inside:
-                call = words[0]
-                persistent = call.endswith('_init') and call not in table
-                groups.setdefault('lends in the wait for it' if persistent else how(table.get(call)), []).append(call)
-    for what, calls in groups.items():
-        print(f'{what[0].upper()}{what[1:]}:\n\n' + textwrap.fill(' '.join(calls), 110, initial_indent='    ', subsequent_indent='    ') + '\n')
+                found[words[0]] = words[2:]
+    return found
+
+
+def print_table(table, blocking_calls):
+    """The calls that wait under Workshare's own MPICH, and what they do under each other one; those that are alike in one row."""
+    groups = {}
+    for call in blocking(blocking_calls):
+        words = [how(table, call, family) for family in FAMILIES]
+        note = ', since MPI 4.0' if SINCE_4.match(call) else ''
+        groups.setdefault((*words, note), []).append(call)
+    print(f"| Workshare's own MPICH | {' | '.join(FAMILIES.values())} | calls |\n|{'---|' * (len(FAMILIES) + 2)}")
+    for (*words, note), calls in groups.items():
+        print(f"| lends | {' | '.join(words)} | {' '.join(calls)}{note} |")
 
 
 def main():
@@ -270,7 +327,7 @@ def main():
     for call in calls.values():
         print(f'static {call.result} (*tool_{call.name})({call.declared()});')
     # Those that others use come first.
-    order = sorted(calls, key=lambda n: (not re.match(r'MPI_(Isend|Issend|Irsend|Recv|Init_thread)(_c)?$', n), n))
+    order = sorted(calls, key=lambda n: (not re.match(r'MPI_(Isend|Issend|Irsend|Irecv|Init_thread)(_c)?$', n), n))
     for name in order:
         ways = table.get(name) or table.get(re.sub('_c$', '', name)) or []
         print(wrapper(calls[name], ways, calls))
@@ -281,4 +338,5 @@ def main():
     print('}')
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -30,7 +30,7 @@ MPIR_Workshare_hooks hooks;
 bool active;
 Real real;
 __thread Outermost::Call Outermost::call_;
-unsigned char Site::calm_sites[1 << bits];
+unsigned char Site::calm_sites[1 << bits], Site::inner_ = Site::enough;
 uint64_t Site::calm_ticks;
 
 // A call that takes less has not waited: nobody could have used the core.
@@ -59,7 +59,9 @@ __attribute__((cold, noinline)) void* tool(const char* name, void* real)
     Dl_info there, mpi;
     if (!found || !dladdr(found, &there) || !dladdr(real, &mpi) || there.dli_fbase == mpi.dli_fbase)
         return nullptr;
-    return found;
+    // An MPI may have its PMPI_X in a library of their own.
+    const char *const slash = std::strrchr(there.dli_fname, '/'), *const file = slash ? slash + 1 : there.dli_fname;
+    return std::strncmp(file, "libmpi.", 7) == 0 || std::strncmp(file, "libmpich.", 9) == 0 ? nullptr : found;
 }
 
 __attribute__((cold, noinline)) void Outermost::tell_begin(uint64_t about)
@@ -97,47 +99,71 @@ class Table {
 public:
     Group* find(uintptr_t key) const
     {
-        for (size_t i = place(key);; i = (i + 1) % size) {
-            const uintptr_t there = base::load_acquire(rows_[i].key); // pairs with insert()
+        const Rows* const rows = base::load_acquire(rows_); // pairs with grow()
+        for (size_t i = rows->place(key);; i = rows->after(i)) {
+            const uintptr_t there = base::load_acquire(rows->row[i].key); // pairs with insert()
             if (there == key)
-                return rows_[i].group;
+                return rows->row[i].group;
             if (there == free)
                 return nullptr;
         }
     }
-    // False: there is no room.
-    bool insert(uintptr_t key, Group* group)
+    void insert(uintptr_t key, Group* group)
     {
         const std::lock_guard<base::SpinLock> guard(lock_);
-        if (used_ >= size / 2)
-            return false;
-        size_t i = place(key);
-        while (rows_[i].key != free && rows_[i].key != gone && rows_[i].key != key)
-            i = (i + 1) % size;
-        used_ += rows_[i].key == free;
-        rows_[i].group = group;
-        base::store_release(rows_[i].key, key); // pairs with find()
-        return true;
+        if (rows_->used >= rows_->row.size() / 2)
+            grow();
+        rows_->insert(key, group);
     }
-    void erase(const Group* group)
+    // Takes out the group of this handle, if there is one.
+    Group* take(uintptr_t key)
     {
         const std::lock_guard<base::SpinLock> guard(lock_);
-        for (Row& row : rows_)
-            if (row.key != free && row.key != gone && row.group == group)
-                base::store_release(row.key, gone);
+        for (size_t i = rows_->place(key); rows_->row[i].key != free; i = rows_->after(i))
+            if (rows_->row[i].key == key) {
+                base::store_release(rows_->row[i].key, gone);
+                return rows_->row[i].group;
+            }
+        return nullptr;
     }
 
 private:
-    static constexpr size_t size = 8192;
     static constexpr uintptr_t free = 0, gone = 1;
-    static size_t place(uintptr_t key) { return (key * 0x9E3779B97F4A7C15u) >> 51; }
     struct Row {
-        uintptr_t key;
-        Group* group;
+        uintptr_t key = free;
+        Group* group = nullptr;
     };
+    struct Rows {
+        explicit Rows(unsigned bits) : bits(bits), row(size_t(1) << bits) {}
+        size_t place(uintptr_t key) const { return (key * 0x9E3779B97F4A7C15u) >> (64 - bits); }
+        size_t after(size_t i) const { return (i + 1) & (row.size() - 1); }
+        void insert(uintptr_t key, Group* group)
+        {
+            size_t i = place(key);
+            while (row[i].key != free && row[i].key != gone)
+                i = after(i);
+            used += row[i].key == free;
+            row[i].group = group;
+            base::store_release(row[i].key, key); // pairs with find()
+        }
+        unsigned bits;
+        size_t used = 0; // rows that are not free
+        std::vector<Row> row;
+    };
+    // The old rows stay, because other threads may read them: all together are as large as the new ones.
+    void grow()
+    {
+        size_t live = 0;
+        for (const Row& row : rows_->row)
+            live += row.key != free && row.key != gone;
+        auto* const larger = new Rows(rows_->bits + (live >= rows_->row.size() / 4));
+        for (const Row& row : rows_->row)
+            if (row.key != free && row.key != gone)
+                larger->insert(row.key, row.group);
+        base::store_release(rows_, larger); // pairs with find()
+    }
     base::SpinLock lock_;
-    size_t used_ = 0; // rows that are not free; those of groups that have gone are used again for the same places alone
-    Row rows_[size] = {};
+    Rows* rows_ = new Rows(10);
 };
 Table table;
 
@@ -146,8 +172,8 @@ enum class Kind : uintptr_t { communicator = 2, window = 4, file = 6 };
 template <class Handle> uintptr_t key_of(Handle handle, Kind kind)
 {
     uintptr_t bits = 0;
-    static_assert(sizeof handle <= sizeof bits, "a handle is an int or a pointer");
-    std::memcpy(&bits, &handle, sizeof handle);
+    static_assert(sizeof(Handle) <= sizeof bits, "a handle is an int or a pointer");
+    std::memcpy(&bits, &handle, sizeof(Handle));
     return (bits << 3) + uintptr_t(kind);
 }
 
@@ -155,7 +181,8 @@ std::unique_ptr<Group> members_of(MPI_Comm comm)
 {
     int is_inter = 0, size = 0, rank = 0;
     MPI_Group group;
-    PMPI_Comm_test_inter(comm, &is_inter);
+    if (PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS)
+        return nullptr;
     PMPI_Comm_rank(comm, &rank);
     if (is_inter)
         PMPI_Comm_remote_group(comm, &group);
@@ -175,59 +202,124 @@ std::unique_ptr<Group> members_of(MPI_Comm comm)
     return std::make_unique<Group>(std::move(in_world), on_node, rank);
 }
 
-// The members on each node agree on a row. Collective over `comm`, an intracommunicator of more than one process.
+// The members on each node agree on a row. Collective over `comm`, an intracommunicator of processes of this job.
 void agree_on_row(Group& group, MPI_Comm comm)
 {
     int mine = Board::none;
     if (node.has_board && group.node_members() > 1 && group.leader() == group.rank())
         mine = node.board.take_row(group.node_members());
     std::vector<int> rows(size_t(group.size()));
-    if (PMPI_Allgather(&mine, 1, MPI_INT, rows.data(), 1, MPI_INT, comm) != MPI_SUCCESS)
-        return;
+    const bool told = PMPI_Allgather(&mine, 1, MPI_INT, rows.data(), 1, MPI_INT, comm) == MPI_SUCCESS;
     const int row = group.node_members() > 0 ? rows[size_t(group.leader())] : Board::none;
-    if (row != Board::none)
+    if (told && row != Board::none)
         group.use(node.board, row);
+}
+
+// MPI frees a communicator or a window: the program need not have called that itself.
+void forget(uintptr_t key)
+{
+    const std::unique_ptr<Group> group(table.take(key));
+    if (group && node.has_board)
+        group->leave_board();
+}
+
+int comm_keyval = MPI_KEYVAL_INVALID, win_keyval = MPI_KEYVAL_INVALID;
+
+int comm_goes(MPI_Comm comm, int, void*, void*)
+{
+    forget(key_of(comm, Kind::communicator));
+    return MPI_SUCCESS;
+}
+
+int win_goes(MPI_Win win, int, void*, void*)
+{
+    forget(key_of(win, Kind::window));
+    return MPI_SUCCESS;
 }
 
 void keep(uintptr_t key, std::unique_ptr<Group> group)
 {
-    if (Group* const old = table.find(key))
-        forget(old); // freed behind our back
-    if (table.insert(key, group.get()))
-        group.release();
-    else
-        group->leave_board();
+    forget(key);
+    table.insert(key, group.release());
 }
 
-template <class Handle> void made_on(MPI_Comm comm, Handle handle, Kind kind)
+// `comm` is the communicator of what has been made. Collective.
+std::unique_ptr<Group> made_on(MPI_Comm comm)
 {
-    if (comm == MPI_COMM_NULL || !active)
-        return;
     std::unique_ptr<Group> group = members_of(comm);
     int is_inter = 0;
     PMPI_Comm_test_inter(comm, &is_inter);
-    if (!is_inter && group->size() > 1)
+    if (!is_inter && group->size() > 1 && group->is_of_this_job())
         agree_on_row(*group, comm);
-    keep(key_of(handle, kind), std::move(group));
+    return group;
+}
+
+void keep_comm(MPI_Comm comm, std::unique_ptr<Group> group)
+{
+    keep(key_of(comm, Kind::communicator), std::move(group));
+    if (comm != MPI_COMM_WORLD)
+        PMPI_Comm_set_attr(comm, comm_keyval, nullptr);
+}
+
+// A communicator that nobody has seen being made, as it was by MPI_Comm_idup or MPI_Comm_accept.
+__attribute__((cold, noinline)) Group* get_to_know(MPI_Comm comm)
+{
+    static base::SpinLock lock;
+    const std::lock_guard<base::SpinLock> guard(lock);
+    if (comm == MPI_COMM_NULL)
+        return nullptr;
+    Group* const known = table.find(key_of(comm, Kind::communicator));
+    if (known)
+        return known;
+    if (std::unique_ptr<Group> group = members_of(comm))
+        keep_comm(comm, std::move(group));
+    return table.find(key_of(comm, Kind::communicator));
 }
 
 } // namespace
 
-Group* group_of_comm(MPI_Comm comm) { return table.find(key_of(comm, Kind::communicator)); }
+Group* group_of_comm(MPI_Comm comm)
+{
+    Group* const group = table.find(key_of(comm, Kind::communicator));
+    return WS_LIKELY(group != nullptr) ? group : get_to_know(comm);
+}
 Group* group_of_win(MPI_Win win) { return table.find(key_of(win, Kind::window)); }
 Group* group_of_file(MPI_File file) { return table.find(key_of(file, Kind::file)); }
 
-void made_comm(MPI_Comm comm) { made_on(comm, comm, Kind::communicator); }
-void made_win(MPI_Comm parent, MPI_Win win) { made_on(parent, win, Kind::window); }
-void made_file(MPI_Comm parent, MPI_File file) { made_on(parent, file, Kind::file); }
-
-void forget(Group* group)
+void made_comm(MPI_Comm comm)
 {
-    if (!group)
+    if (active && comm != MPI_COMM_NULL)
+        keep_comm(comm, made_on(comm));
+}
+
+void made_win(MPI_Comm parent, MPI_Win win)
+{
+    if (!active)
         return;
-    table.erase(group);
-    group->leave_board();
-    delete group;
+    keep(key_of(win, Kind::window), made_on(parent));
+    PMPI_Win_set_attr(win, win_keyval, nullptr);
+}
+
+void made_file(MPI_Comm parent, MPI_File file)
+{
+    if (active)
+        keep(key_of(file, Kind::file), made_on(parent));
+}
+
+std::unique_ptr<Group> take_file(MPI_File file) { return std::unique_ptr<Group>(table.take(key_of(file, Kind::file))); }
+
+void put_back(MPI_File file, std::unique_ptr<Group> group) { keep(key_of(file, Kind::file), std::move(group)); }
+
+void abandon(int row)
+{
+    node.board.abandon(row);
+    ring_all();
+}
+
+void progress()
+{
+    int flag;
+    real.iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, node.comm, &flag, MPI_STATUS_IGNORE);
 }
 
 void ring_rank(const Group* group, int rank)
@@ -253,6 +345,15 @@ namespace {
 
 base::Clock clock_;
 int level_asked;
+bool has_begun; // MPI_Init has come here
+
+[[noreturn]] void end(const char* message, bool tell)
+{
+    if (tell)
+        std::fprintf(stderr, "workshare: error: %s\n", message);
+    mpi::end_job();
+    _exit(1);
+}
 
 bool is_enabled()
 {
@@ -265,14 +366,6 @@ bool is_enabled()
 
 // Workshare's own MPICH hooks itself: it exports what libws forwards.
 bool is_workshares_own() { return dlsym(RTLD_NEXT, "XMPI_Get_wsize") != nullptr; }
-
-[[noreturn]] void end(const char* message, bool tell)
-{
-    if (tell)
-        std::fprintf(stderr, "workshare: error: %s\n", message);
-    mpi::end_job();
-    _exit(1);
-}
 
 // Programs and environments of the ranks may differ, and a rank may have been started without Workshare: such a one
 // never comes here. Returns whether any rank has node-wide locks.
@@ -339,7 +432,8 @@ void find_real()
         function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(next(name));
     };
     find(real.iprobe, "PMPI_Iprobe");
-    find(real.get_status, "PMPI_Request_get_status");
+    find(real.test, "PMPI_Test");
+    find(real.testall, "PMPI_Testall");
     find(real.testany, "PMPI_Testany");
     find(real.testsome, "PMPI_Testsome");
     find(real.wait, "PMPI_Wait");
@@ -362,6 +456,7 @@ int thread_level(int asked)
 
 void initialized()
 {
+    has_begun = true;
     if (is_workshares_own()) {
         if (is_enabled())
             std::fprintf(stderr,
@@ -386,21 +481,31 @@ void initialized()
         hooks = {};
         return;
     }
-    active = steals && (hooks.blocked || hooks.called);
-    if (active)
-        made_comm(MPI_COMM_WORLD);
+    // The same on all ranks, because they agree on rows together: one node may have no room for its window.
+    int any = steals && (hooks.blocked || hooks.called);
+    PMPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    if (!any)
+        return;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_goes, &comm_keyval, nullptr);
+    PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, win_goes, &win_keyval, nullptr);
+    active = true;
+    made_comm(MPI_COMM_WORLD);
 }
 
 void finalizing()
 {
+    int rank = 0;
+    if (WS_UNLIKELY(!has_begun && is_enabled()) && PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0)
+        std::fprintf(stderr, "workshare: note: MPI_Init has not come to Workshare, because another library that is "
+                             "loaded first keeps it; the program ran without Workshare\n");
     if (Group* const world = active ? group_of_comm(MPI_COMM_WORLD) : nullptr; world && world->has_board()) {
         const uint64_t turn = world->arrive();
         world->ring_members(hooks.ring);
-        wait_until([&] { return world->has_arrived(turn, Group::all); });
+        wait_until([&] { return world->has_arrived(turn, [](int) { return true; }) || (progress(), false); });
     }
     if (hooks.finalize)
         hooks.finalize();
-    active = false;
+    active = node.has_board = false; // what MPI frees from here on has no row any more
     hooks = {};
     if (node.comm == MPI_COMM_NULL)
         return;

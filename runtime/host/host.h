@@ -16,6 +16,7 @@
 #include "host/board.h"
 #include "mpich/files/src/include/mpir_workshare.h"
 
+#include <memory>
 #include <mpi.h>
 
 namespace ws::host {
@@ -86,14 +87,19 @@ inline uint64_t about(uint64_t buffers, int peers)
 // What is known of a place in the program that calls MPI: whether it waits there.
 class Site {
 public:
-    Site(const char* name, const void* place)
-        : calm_(calm_sites[((uintptr_t(name) ^ uintptr_t(place) << 3) * 0x9E3779B97F4A7C15u) >> (64 - bits)]),
+    // A call that MPI or a callback of the program makes inside of another one never waits: `outermost` is false.
+    Site(const char* name, const void* place, bool outermost = true)
+        : calm_(outermost ? calm_sites[((uintptr_t(name) ^ uintptr_t(place) << 3) * 0x9E3779B97F4A7C15u) >> (64 - bits)]
+                          : inner_),
           began_(base::ticks())
     {}
     bool waits() const { return base::load_relaxed(calm_) < enough; }
+    bool is_outermost() const { return &calm_ != &inner_; }
     // The call returns. Relaxed: other threads may count at the same place; a lost count costs a look.
     void learn()
     {
+        if (WS_UNLIKELY(!is_outermost()))
+            return;
         const bool calm = base::ticks() - began_ < calm_ticks;
         const unsigned char so_far = base::load_relaxed(calm_);
         if (!calm || so_far < enough)
@@ -107,10 +113,31 @@ private:
     // A place is quiet after so many calls in a row that returned quickly.
     static constexpr unsigned char enough = 16;
     static unsigned char calm_sites[1 << bits];
+    static unsigned char inner_;
     static uint64_t calm_ticks;
     unsigned char& calm_;
     uint64_t began_;
 };
+
+// The calls of MPI itself that are polled.
+struct Real {
+    decltype(&PMPI_Iprobe) iprobe;
+    decltype(&PMPI_Test) test;
+    decltype(&PMPI_Testall) testall;
+    decltype(&PMPI_Testany) testany;
+    decltype(&PMPI_Testsome) testsome;
+    decltype(&PMPI_Wait) wait;
+    decltype(&PMPI_Win_test) win_test;
+};
+extern Real real;
+
+// The program uses partitioned requests, which MPI_Testall of MPICH 4.0 takes for errors: several requests are waited
+// for without polls then.
+inline bool has_partitioned;
+
+// Lets MPI handle what has come, so that ranks that have not arrived can: their messages or their puts and gets may
+// need this rank.
+void progress();
 
 // Called by MPI calls that take something in: ranks of the node may have sends open that this was for.
 inline void taken()
@@ -158,21 +185,16 @@ public:
 void ring_rank(const Group* group, int rank);
 void ring_all();
 
-// The calls of MPI itself that are polled.
-struct Real {
-    decltype(&PMPI_Iprobe) iprobe;
-    decltype(&PMPI_Request_get_status) get_status;
-    decltype(&PMPI_Testany) testany;
-    decltype(&PMPI_Testsome) testsome;
-    decltype(&PMPI_Wait) wait;
-    decltype(&PMPI_Win_test) win_test;
-};
-extern Real real;
+enum class Depends { on_all, on_some, on_root, root_on_all };
 
-enum class Depends { on_all, on_root, root_on_all, on_lower };
+// A collective call that used this row has failed. The others may have made it or not, so numbers of calls say nothing
+// from here on.
+void abandon(int row);
 
-// A collective call of `group`, null: not known.
-template <class Call> int collective(Group* group, Depends depends, int root, Site site, Call call)
+// A collective call of `group`, null: not known. `needs(rank)`: this rank depends on that one. `moves()`: the arguments
+// look right, and there is something to do; else MPI may return at once, without the others.
+template <class Moves, class Needs, class Call>
+int collective(Group* group, Depends depends, int root, Site site, Moves moves, Needs needs, Call call)
 {
     if (WS_UNLIKELY(!group || !group->has_board())) {
         if (!group || group->size() > 1)
@@ -182,18 +204,19 @@ template <class Call> int collective(Group* group, Depends depends, int root, Si
         return error;
     }
     const uint64_t turn = group->arrive();
-    const bool all_wait = depends != Depends::root_on_all || group->rank() == root;
-    if (depends == Depends::root_on_all && group->rank() != root)
+    const int row = group->row();
+    const bool is_root = group->rank() == root, looks = site.waits() && (depends != Depends::root_on_all || is_root);
+    if (depends == Depends::root_on_all && !is_root)
         ring_rank(group, root);
-    else if (depends != Depends::on_root || group->rank() == root)
+    else if (depends == Depends::on_all && looks && !group->has_arrived(turn, needs))
+        ; // the last one to come rings
+    else if (depends != Depends::on_root || is_root)
         group->ring_members(hooks.ring);
-    if (site.waits() && all_wait)
-        wait_until([&] { return group->has_arrived(turn, depends == Depends::on_root    ? root
-                                                         : depends == Depends::on_lower ? Group::lower
-                                                                                        : Group::all); });
+    if (looks && !group->has_arrived(turn, needs) && moves())
+        wait_until([&] { return group->has_arrived(turn, needs) || (progress(), false); });
     const int error = call();
     if (WS_UNLIKELY(error != MPI_SUCCESS))
-        group->take_back(); // most likely the others have not come here
+        abandon(row); // the group may have gone
     taken();
     site.learn();
     return error;
@@ -223,92 +246,12 @@ template <class Call> int receive(const Group* group, int source, int tag, MPI_C
     return error;
 }
 
-// A request until it is complete: what MPI_Wait then does is MPI's own.
-inline bool is_complete(MPI_Request request)
+// MPI_Wait. MPI_Test does all of it when the request is complete, with its errors and callbacks.
+inline int finish(MPI_Request* request, MPI_Status* status)
 {
-    int flag = 0;
-    return real.get_status(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag;
-}
-
-template <class Post, class Call> int send(const Group* group, int dest, Site site, Post post, Call call)
-{
-    int error;
-    if (site.waits()) {
-        MPI_Request request;
-        error = post(&request);
-        if (error != MPI_SUCCESS)
-            return error;
-        ring_rank(group, dest);
-        {
-            const OpenSends open(group ? group->world_rank(dest) : -1);
-            wait_until([&] { return is_complete(request); });
-        }
-        error = real.wait(&request, MPI_STATUS_IGNORE);
-    } else {
-        ring_rank(group, dest); // a long message needs the receiver
-        error = call();
-        ring_rank(group, dest);
-    }
-    site.learn();
-    return error;
-}
-
-// The send is posted, so that both of two ranks that exchange may wait. Other tools do not see that: PMPI functions do
-// it.
-template <class Post, class Receive, class Call>
-int exchange(const Group* group, int dest, int source, int tag, MPI_Comm comm, Site site, Post post, Receive get,
-             Call call)
-{
-    int error;
-    if (site.waits() && can_probe(group, source, tag)) {
-        MPI_Request request;
-        error = post(&request);
-        if (error != MPI_SUCCESS)
-            return error;
-        ring_rank(group, dest);
-        {
-            const OpenSends open(group->world_rank(dest));
-            error = receive(group, source, tag, comm, site, get);
-            wait_until([&] { return is_complete(request); });
-        }
-        const int sent = real.wait(&request, MPI_STATUS_IGNORE);
-        return error != MPI_SUCCESS ? error : sent;
-    }
-    ring_rank(group, dest);
-    error = call();
-    ring_rank(group, dest);
-    taken();
-    site.learn();
-    return error;
-}
-
-template <class Call> int wait(const MPI_Request* request, Site site, Call call)
-{
-    if (site.waits() && *request != MPI_REQUEST_NULL) {
-        const OpenSends open(-1);
-        wait_until([&] { return is_complete(*request); });
-    }
-    const int error = call();
-    taken();
-    site.learn();
-    return error;
-}
-
-template <class Call> int waitall(int count, const MPI_Request* requests, Site site, Call call)
-{
-    if (site.waits() && count > 0) {
-        const OpenSends open(-1);
-        int done = 0;
-        wait_until([&] {
-            while (done < count && (requests[done] == MPI_REQUEST_NULL || is_complete(requests[done])))
-                done++;
-            return done == count;
-        });
-    }
-    const int error = call();
-    taken();
-    site.learn();
-    return error;
+    int error = MPI_SUCCESS, over = 0;
+    wait_until([&] { return (error = real.test(request, &over, status)) != MPI_SUCCESS || over; });
+    return over || error != MPI_SUCCESS ? error : real.wait(request, status);
 }
 
 // `poll` is the call that does not wait, and says with `*over` whether it did what it is for; else `call` does.
@@ -326,15 +269,72 @@ template <class Poll, class Call> int poll_instead(Site site, Poll poll, Call ca
     return error;
 }
 
-// Communicators, windows and files that the program makes and frees.
+// A send that is right: else the error is to name the program's call.
+inline bool can_post(const Group* group, int dest, int tag) { return group && group->has_rank(dest) && tag >= 0; }
+
+template <class Post, class Call> int send(const Group* group, int dest, int tag, Site site, Post post, Call call)
+{
+    if (site.waits() && can_post(group, dest, tag)) {
+        MPI_Request request;
+        int error = post(&request);
+        if (error != MPI_SUCCESS)
+            return error;
+        ring_rank(group, dest);
+        const OpenSends open(group->world_rank(dest));
+        error = finish(&request, MPI_STATUS_IGNORE);
+        site.learn();
+        return error;
+    }
+    ring_rank(group, dest); // a long message needs the receiver
+    const int error = call();
+    ring_rank(group, dest);
+    site.learn();
+    return error;
+}
+
+// Both halves are posted, the receive first, as MPI does it. Other tools do not see that: PMPI functions do it.
+template <class Send, class Receive, class Call>
+int exchange(const Group* group, int dest, int sendtag, int source, int recvtag, MPI_Status* status, Site site,
+             Send post_send, Receive post_receive, Call call)
+{
+    if (site.waits() && can_probe(group, source, recvtag) && can_post(group, dest, sendtag)) {
+        MPI_Request requests[2];
+        int error = post_receive(&requests[0]);
+        if (error != MPI_SUCCESS)
+            return error;
+        error = post_send(&requests[1]);
+        if (error != MPI_SUCCESS) {
+            PMPI_Cancel(&requests[0]);
+            real.wait(&requests[0], MPI_STATUS_IGNORE);
+            return error;
+        }
+        ring_rank(group, dest);
+        const OpenSends open(group->world_rank(dest));
+        error = finish(&requests[1], MPI_STATUS_IGNORE);
+        const int received = finish(&requests[0], status);
+        taken();
+        site.learn();
+        return error != MPI_SUCCESS ? error : received;
+    }
+    ring_rank(group, dest);
+    const int error = call();
+    ring_rank(group, dest);
+    taken();
+    site.learn();
+    return error;
+}
+
+// Communicators, windows and files that the program makes. MPI says when it frees a communicator or a window.
 void made_comm(MPI_Comm comm);
 void made_win(MPI_Comm parent, MPI_Win win);
 void made_file(MPI_Comm parent, MPI_File file);
-// Null: it is not known, or has more members than one can keep.
+// Null: it is not known.
 Group* group_of_comm(MPI_Comm comm);
 Group* group_of_win(MPI_Win win);
 Group* group_of_file(MPI_File file);
-void forget(Group* group);
+// MPI_File_close begins; MPI may give the handle to another file before it ends.
+std::unique_ptr<Group> take_file(MPI_File file);
+void put_back(MPI_File file, std::unique_ptr<Group> group);
 
 // What the wrappers of MPI_Init and MPI_Finalize do besides.
 int thread_level(int asked);

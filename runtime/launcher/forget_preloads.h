@@ -5,18 +5,19 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 #include <string>
 
 namespace ws::launcher {
 
-// Takes Workshare's own libraries out of LD_PRELOAD, and the variable itself if nothing is left in it. Returns whether
-// one of them was named without a folder, so that LD_LIBRARY_PATH begins with the folder that it lies in.
-inline bool forget_preloads()
+// Takes Workshare's own libraries out of LD_PRELOAD, and the variable itself if nothing is left in it. If one of them
+// was named without a folder, LD_LIBRARY_PATH begins with the folder that it lies in, which goes, too.
+inline void forget_preloads()
 {
     const char* const preloaded = std::getenv("LD_PRELOAD");
     if (!preloaded)
-        return false;
+        return;
     std::string all = preloaded, others;
     std::replace(all.begin(), all.end(), ':', ' ');
     std::istringstream libraries(all);
@@ -32,7 +33,11 @@ inline bool forget_preloads()
         unsetenv("LD_PRELOAD");
     else
         setenv("LD_PRELOAD", others.c_str(), 1);
-    return by_name;
+    const char* const folders = by_name ? std::getenv("LD_LIBRARY_PATH") : nullptr;
+    if (const char* const rest = folders ? std::strchr(folders, ':') : nullptr)
+        setenv("LD_LIBRARY_PATH", std::string(rest + 1).c_str(), 1);
+    else if (folders)
+        unsetenv("LD_LIBRARY_PATH");
 }
 
 } // namespace ws::launcher

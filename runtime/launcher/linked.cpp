@@ -17,6 +17,7 @@
 #include <sstream>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #include <vector>
 
@@ -85,8 +86,35 @@ std::string interpreter_of(const std::string& head)
 }
 
 struct Parts {
-    bool is_elf = false, has_loader = false, names_mpi = false;
+    bool is_elf = false, has_loader = false, names_mpi = false, defines_mpi = false;
 };
+
+// Whether MPI_Init is a function of this ELF file, by its tables of symbols.
+bool defines_mpi(const char* file, size_t size, const ElfW(Ehdr) & header)
+{
+    const auto read = [&](auto& part, size_t at) {
+        const bool fits = at < size && sizeof part <= size - at;
+        if (fits)
+            std::memcpy(&part, file + at, sizeof part);
+        return fits;
+    };
+    for (unsigned i = 0; i < header.e_shnum; i++) {
+        ElfW(Shdr) table, names;
+        if (!read(table, header.e_shoff + size_t(i) * header.e_shentsize) ||
+            (table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) ||
+            !read(names, header.e_shoff + size_t(table.sh_link) * header.e_shentsize))
+            continue;
+        ElfW(Sym) symbol;
+        for (size_t at = 0; at + sizeof symbol <= table.sh_size && read(symbol, table.sh_offset + at);
+             at += sizeof symbol) {
+            char name[sizeof "MPI_Init"];
+            if (symbol.st_shndx != SHN_UNDEF && read(name, names.sh_offset + symbol.st_name) &&
+                std::memcmp(name, "MPI_Init", sizeof name) == 0)
+                return true;
+        }
+    }
+    return false;
+}
 
 Parts parts_of(const std::string& path)
 {
@@ -117,6 +145,7 @@ Parts parts_of(const std::string& path)
     }
     constexpr char name[] = "MPI_Init";
     parts.names_mpi = memmem(file, size, name, sizeof name - 1) != nullptr;
+    parts.defines_mpi = parts.names_mpi && defines_mpi(file, size, header);
     return parts;
 }
 
@@ -126,7 +155,8 @@ Linked linked_with(const std::string& program, int depth)
     struct stat s;
     if (depth > 4 || stat(program.c_str(), &s) != 0)
         return linked;
-    linked.changes_user = s.st_mode & (S_ISUID | S_ISGID);
+    linked.changes_user =
+        (s.st_mode & (S_ISUID | S_ISGID)) || getxattr(program.c_str(), "security.capability", nullptr, 0) > 0;
     const std::string head = head_of(program);
     if (head.compare(0, 2, "#!") == 0) {
         const bool changes_user = linked.changes_user;
@@ -136,8 +166,8 @@ Linked linked_with(const std::string& program, int depth)
     }
     const Parts parts = parts_of(program);
     linked.is_static = parts.is_elf && !parts.has_loader;
-    linked.has_static_mpi = linked.is_static && parts.names_mpi;
-    if (!parts.has_loader || linked.changes_user)
+    linked.has_static_mpi = parts.defines_mpi || (linked.is_static && parts.names_mpi);
+    if (!parts.has_loader || linked.changes_user || linked.has_static_mpi)
         return linked;
     std::istringstream lines(output_of({program}, "LD_TRACE_LOADED_OBJECTS"));
     for (std::string line; std::getline(lines, line);) {
@@ -147,6 +177,8 @@ Linked linked_with(const std::string& program, int depth)
         const std::string file = name.substr(name.rfind('/') + 1);
         const bool is_mpi =
             !family_of(file).empty() || file.compare(0, 8, "libmpi.s") == 0 || file.compare(0, 11, "libmpi_abi.") == 0;
+        if (is_mpi && !linked.soname.empty() && family_of(file) != family_of(linked.soname))
+            linked.second = file;
         if (!is_mpi || !linked.soname.empty())
             continue;
         linked.soname = file;

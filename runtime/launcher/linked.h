@@ -9,9 +9,10 @@ namespace ws::launcher {
 
 struct Linked {
     std::string soname, mpi;     // the MPI library as the program names it, and its file; empty: none is seen
+    std::string second;          // one of another family besides; empty: there is none
     bool is_static = false;      // there is no dynamic loader
-    bool has_static_mpi = false; // which may have MPI within
-    bool changes_user = false;   // set-user-ID or the like: the loader loads nothing first
+    bool has_static_mpi = false; // MPI is a part of the program
+    bool changes_user = false;   // set-user-ID or file capabilities: the loader loads nothing first
 };
 
 // The file of a program, as execvp() finds it; empty: there is none.

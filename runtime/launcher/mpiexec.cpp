@@ -7,6 +7,7 @@
 // stay.
 #include "launcher/arguments.h"
 #include "launcher/forget_preloads.h"
+#include "launcher/settle.h"
 #include "launcher/table.h"
 #include "base/mapping.h"
 #include "base/open_file.h"
@@ -22,7 +23,6 @@
 #include <map>
 #include <sstream>
 #include <strings.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -43,13 +43,10 @@ namespace {
 const std::string& prefix()
 {
     static const std::string path = [] {
-        char self[PATH_MAX];
-        // The kernel's own note of this program's file, which there is without /proc, too
-        const char* const file = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
-        if (!file || !realpath(file, self))
+        const std::string folder = installation();
+        if (folder.empty())
             fail(std::string("cannot find the folder of this program: ") + std::strerror(errno));
-        const std::string bin = self;
-        return bin.substr(0, bin.rfind('/')) + "/..";
+        return folder;
     }();
     return path;
 }
@@ -57,13 +54,6 @@ const std::string& prefix()
 std::string share()
 {
     return prefix() + "/share/workshare";
-}
-
-// Processes may run in other folders, so they are given the whole path.
-std::string whole_path(const std::string& path)
-{
-    char folder[PATH_MAX];
-    return path[0] == '/' || !getcwd(folder, sizeof folder) ? path : folder + ("/" + path);
 }
 
 // The program of that name in PATH; empty: there is none.
@@ -170,9 +160,7 @@ private:
     void forget_outer_job();
     void note(const std::string& line);
     std::string current_word(const Option& o, const std::string& value);
-    void calm_openmp();
     void must_preload(const Option& o);
-    void make_room();
     void preload(const std::string& library);
     void prepend(const char* variable, const std::string& entry);
     std::vector<std::string> programs() const;
@@ -427,19 +415,11 @@ void Launcher::check_variable(const Option& o)
 
 void Launcher::check_together(const Option& o) const
 {
-    for (const Option& other : table_.options)
-        if (o.value && !o.needs.empty() && other.name == o.needs) {
-            const std::string now = value(other).value_or("");
-            const auto& words = o.needs_words;
-            if (!words.empty() && std::find(words.begin(), words.end(), now) == words.end()) {
-                std::string needed;
-                for (const std::string& word : words)
-                    needed += (needed.empty() ? "=" : word == words.back() ? " or " : ", ") + word;
-                fail(o.name + " requires " + other.name + needed);
-            }
-            if (now.empty())
-                fail(o.name + " requires " + other.name);
-        }
+    const std::string missing = missing_for(
+        o, table_.options, [](const Option& other) { return other.name; },
+        [this](const Option& other) { return value(other); });
+    if (!missing.empty())
+        fail(o.name + " requires " + missing);
     for (const Option& other : table_.options) {
         if (&other == &o || !o.is_file())
             break;
@@ -463,11 +443,7 @@ void Launcher::forget_outer_job()
         setenv("OMP_NUM_THREADS", own, 1);
     else if (own && threads && (!*threads || (std::strcmp(own, "-") == 0 && !(why && *why))))
         unsetenv("OMP_NUM_THREADS");
-    const char* const folders = forget_preloads() ? std::getenv("LD_LIBRARY_PATH") : nullptr; // see preload()
-    if (const char* const rest = folders ? std::strchr(folders, ':') : nullptr)
-        setenv("LD_LIBRARY_PATH", rest + 1, 1);
-    else if (folders)
-        unsetenv("LD_LIBRARY_PATH");
+    forget_preloads();
     unsetenv("WORKSHARE");
     for (const Option& o : table_.options) {
         unsetenv(o.variable.c_str());
@@ -475,20 +451,6 @@ void Launcher::forget_outer_job()
         if (!o.former_variable.empty())
             unsetenv(o.former_variable.c_str());
     }
-}
-
-// After a parallel region OpenMP's threads spin for milliseconds on the cores that others are to use. Its runtimes
-// read how long before main, so it has to come from here, unless the user has said it. Where there are more threads
-// than CPUs at the start, as there are with lent cores, libgomp's sleep almost at once, and waking one for the next
-// region takes longer than a short region: "active" makes that 1000 spins, some 20 us; what is said beside it holds.
-void Launcher::calm_openmp()
-{
-    for (const ws::base::OpenMPWait& wait : ws::base::openmp_waits)
-        if (std::getenv(wait.variable) || genv(wait.variable))
-            return;
-    for (const ws::base::OpenMPWait& wait : ws::base::openmp_waits)
-        setenv(wait.variable, wait.value, 1);
-    setenv("WS_CALMED", "1", 1); // for children of ranks, which are to have none of them (mpi/children.cpp)
 }
 
 // OpenMP's runtimes are linked with the program: only a library that is loaded before them sees what it asks of them.
@@ -531,16 +493,6 @@ void Launcher::must_preload(const Option& o)
                  library);
         preload(library);
     }
-}
-
-// Places in the processes' environment for what libws-early.so says (runtime/openmp/library/early.c).
-void Launcher::make_room()
-{
-    given_["WS_OPENMP_OWN"] = "?";
-    given_["WS_OPENMP_WHY"] = "";
-    constexpr char variable[] = "OMP_NUM_THREADS";
-    if (!std::getenv(variable) && !genv(variable) && !is_set_by_env(variable))
-        given_[variable] = "";
 }
 
 // The files of the job's programs.
@@ -646,12 +598,16 @@ void Launcher::settle()
         if (!now || *now == "0" || *now == "off")
             continue;
         if (o.calms)
-            calm_openmp();
+            calm_openmp([this](const char* variable) { return std::getenv(variable) || genv(variable); },
+                        [](const char* variable, const char* word) { setenv(variable, word, 1); });
         if (!o.preloads.empty())
             must_preload(o);
-        const std::string with_number = o.numbered.substr(0, o.numbered.find(' '));
-        if (!o.numbered.empty() && now->substr(0, now->find(':')) == with_number)
-            make_room();
+        make_room(
+            o, *now,
+            [this](const char* variable) {
+                return std::getenv(variable) || genv(variable) || is_set_by_env(variable);
+            },
+            [this](const char* variable, const char* word) { given_[variable] = word; });
     }
     for (const Option& o : all)
         if (o.variable == "WS_DISPLAY_ENV" && is_on && value(o) == std::optional<std::string>("1"))

@@ -7,11 +7,12 @@
 // Where it cannot help the program runs as without it, and rank 0 says why in one line.
 #include "launcher/forget_preloads.h"
 #include "launcher/linked.h"
+#include "launcher/settle.h"
 #include "launcher/table.h"
-#include "base/openmp_waits.h"
 #include "options/spelling.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -20,7 +21,6 @@
 #include <fstream>
 #include <map>
 #include <sstream>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 using namespace ws::launcher;
@@ -53,20 +53,12 @@ void note(const std::string& message)
 const std::string& prefix()
 {
     static const std::string path = [] {
-        char self[PATH_MAX];
-        const char* const file = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
-        if (!file || !realpath(file, self))
+        const std::string folder = installation();
+        if (folder.empty())
             fail(std::string("cannot find the folder of this program: ") + std::strerror(errno));
-        const std::string bin = self;
-        return bin.substr(0, bin.rfind('/', bin.rfind('/') - 1));
+        return folder;
     }();
     return path;
-}
-
-std::string whole_path(const std::string& path)
-{
-    char folder[PATH_MAX];
-    return path[0] == '/' || !getcwd(folder, sizeof folder) ? path : folder + ("/" + path);
 }
 
 // -workshare-quantum is --quantum here.
@@ -96,8 +88,7 @@ private:
     void print_flags(const std::string& what) const;
     void settle();
     std::optional<std::string> value(const Option& o) const;
-    void calm_openmp();
-    void preload(const std::string& library);
+    void load_first();
     bool choose(const std::string& program);
     bool insert_into(const std::string& launcher);
     [[noreturn]] void become();
@@ -107,6 +98,7 @@ private:
     std::string mpi_;               // of --mpi
     std::map<std::string, std::string> given_;
     std::vector<std::string> first_; // libraries that are loaded first, the last one first of all
+    std::string folder_;             // that ours among them lie in
 };
 
 void Command::help() const
@@ -126,15 +118,27 @@ void Command::help() const
     std::printf("    %-32s %s\n    %-32s %s\n", "--help", "this", "--version", "the version of Workshare");
 }
 
+// As pkg-config prints paths: a shell that reads the words anew (eval) has the blanks.
+std::string quoted(const std::string& path)
+{
+    std::string all;
+    for (const char c : path)
+        all += std::isalnum(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 0x80 ||
+                       std::strchr("/._-+=:,@%", c)
+                   ? std::string(1, c)
+                   : std::string("\\") + c;
+    return all;
+}
+
 void Command::print_flags(const std::string& what) const
 {
-    const std::string library = prefix() + "/lib/workshare";
+    const std::string library = quoted(prefix() + "/lib/workshare");
     std::string family = mpi_;
     if (what == "--cflags") {
-        const std::string plugin = library + "/gcc-" + gcc_version() + "/ws_gcc.so";
-        if (access(plugin.c_str(), R_OK) != 0)
-            fail("--cflags: there is no plugin for this gcc: " + plugin);
-        std::printf("-fplugin=%s -isystem %s/include\n", plugin.c_str(), library.c_str());
+        const std::string plugin = "/gcc-" + gcc_version() + "/ws_gcc.so", path = prefix() + "/lib/workshare" + plugin;
+        if (access(path.c_str(), R_OK) != 0)
+            fail("--cflags: there is no plugin for this gcc: " + path);
+        std::printf("-fplugin=%s%s -isystem %s/include\n", library.c_str(), plugin.c_str(), library.c_str());
         return;
     }
     if (family.empty())
@@ -236,23 +240,28 @@ std::optional<std::string> Command::value(const Option& o) const
     return inherited ? std::optional<std::string>(inherited) : std::nullopt;
 }
 
-// As mpiexec does it (calm_openmp() in mpiexec.cpp).
-void Command::calm_openmp()
+// The loader takes a blank in LD_PRELOAD for the end of a path: in a folder with a blank it finds a library by its name
+// (mpi/children.cpp takes the folder out again). Libraries and folders that the user names stay behind ours.
+void Command::load_first()
 {
-    for (const ws::base::OpenMPWait& wait : ws::base::openmp_waits)
-        if (std::getenv(wait.variable))
-            return;
-    for (const ws::base::OpenMPWait& wait : ws::base::openmp_waits)
-        given_[wait.variable] = wait.value;
-    given_["WS_CALMED"] = "1";
-}
-
-void Command::preload(const std::string& library)
-{
-    if (library.find_first_of(" :;") != library.npos)
-        fail("cannot preload a library from a folder with a blank, a colon or a semicolon in its name: " +
-             library);
-    first_.push_back(library);
+    if (first_.empty())
+        return;
+    if (folder_.find_first_of(":;") != folder_.npos)
+        fail("cannot preload a library from a folder with a colon or a semicolon in its name: " + folder_);
+    const auto prepend = [&](const char* variable, const std::string& entries) {
+        const char* const others = std::getenv(variable);
+        given_[variable] = entries + (others && *others ? std::string(":") + others : "");
+    };
+    const bool by_name = folder_.find(' ') != folder_.npos;
+    std::string libraries;
+    for (auto one = first_.rbegin(); one != first_.rend(); ++one) {
+        const bool is_ours = one->compare(0, 5, "libws") == 0;
+        libraries += (libraries.empty() ? "" : ":") + (is_ours && !by_name ? folder_ + "/" + *one : *one);
+    }
+    prepend("LD_PRELOAD", libraries);
+    if (by_name)
+        prepend("LD_LIBRARY_PATH", folder_);
+    first_.clear();
 }
 
 // The variables that the options stand for, and what they need besides libws.
@@ -267,33 +276,25 @@ void Command::settle()
             continue;
         if (!o.value && !(o.is_file() && now->empty()) && !o.placeholder.empty() && !is_valid(o, *now))
             fail(o.variable + "=" + *now + " is not " + o.wanted);
-        if (o.value && !o.needs.empty()) {
-            const auto needed = std::find_if(table_.options.begin(), table_.options.end(),
-                                             [&](const Option& other) { return other.name == o.needs; });
-            const std::string has = needed == table_.options.end() ? "" : value(*needed).value_or("");
-            const auto& words = o.needs_words;
-            if (needed != table_.options.end() && needed->variable != "WS_ENABLE" &&
-                (has.empty() || (!words.empty() && std::find(words.begin(), words.end(), has) == words.end())))
-                fail(own_name(o) + " requires " + own_name(*needed) +
-                     (words.empty() ? "" : "=" + words[0]));
-        }
+        const std::string missing = missing_for(o, table_.options, own_name, [this](const Option& other) {
+            return other.variable == "WS_ENABLE" ? std::optional<std::string>("1") : value(other);
+        });
+        if (!missing.empty())
+            fail(own_name(o) + " requires " + missing);
         given_[o.variable] = *now;
         if (o.value)
             given_["WS_GIVEN"] += o.variable + ",";
         if (*now == "0" || *now == "off")
             continue;
+        const auto is_set = [](const char* variable) { return std::getenv(variable) != nullptr; };
+        const auto set = [this](const char* variable, const char* word) { given_[variable] = word; };
         if (o.calms)
-            calm_openmp();
+            calm_openmp(is_set, set);
         std::istringstream names(o.preloads);
         for (std::string name; names >> name;)
             if (name != "libws-calls.so") // libws has what that does
-                preload(prefix() + "/lib/" + name);
-        if (!o.numbered.empty() && now->substr(0, now->find(':')) == o.numbered.substr(0, o.numbered.find(' '))) {
-            given_["WS_OPENMP_OWN"] = "?"; // places for what libws-early.so says
-            given_["WS_OPENMP_WHY"] = "";
-            if (!std::getenv("OMP_NUM_THREADS"))
-                given_["OMP_NUM_THREADS"] = "";
-        }
+                first_.push_back(name);
+        make_room(o, *now, is_set, set);
     }
     if (const char* const ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE")) // libws-early.so knows hydra's name
         given_["MPI_LOCALNRANKS"] = ranks;
@@ -309,12 +310,18 @@ bool Command::choose(const std::string& program)
         note(what + "changes the user or group: nothing can be loaded into it; it runs without Workshare");
         return false;
     }
-    if (linked.is_static) {
+    if (!linked.second.empty()) {
+        note(what + "is linked with two MPI libraries, " + linked.soname + " and " + linked.second +
+             "; it runs without Workshare");
+        return false;
+    }
+    if (linked.is_static || linked.has_static_mpi) {
         note(what + (linked.has_static_mpi ? "has its MPI linked into it" : "is linked statically") +
              "; it runs without Workshare, which comes with shared libraries");
         return false;
     }
     std::string family = mpi_;
+    folder_ = prefix() + "/lib";
     if (family.empty() && !linked.mpi.empty() && is_workshares(linked.mpi))
         return true; // its own MPICH finds libws by itself
     if (family.empty())
@@ -339,12 +346,11 @@ bool Command::choose(const std::string& program)
     }
     if (is_guess)
         if (const std::string mpi = library_of(prefix(), family); !mpi.empty())
-            preload(mpi);
-    preload(libws);
+            first_.push_back(mpi);
+    folder_ = libws.substr(0, libws.rfind('/'));
+    first_.push_back(libws.substr(folder_.size() + 1));
     // libws-early.so is to be the first of all.
-    std::stable_partition(first_.begin(), first_.end(), [](const std::string& one) {
-        return one.find("libws-early.so") == one.npos;
-    });
+    std::stable_partition(first_.begin(), first_.end(), [](const std::string& one) { return one != "libws-early.so"; });
     return true;
 }
 
@@ -367,14 +373,7 @@ bool Command::insert_into(const std::string& launcher)
         given_.clear();
         return true;
     }
-    std::string libraries;
-    for (auto one = first_.rbegin(); one != first_.rend(); ++one)
-        libraries += (libraries.empty() ? "" : ":") + *one;
-    first_.clear();
-    if (const char* const others = std::getenv("LD_PRELOAD"))
-        libraries += std::string(libraries.empty() ? "" : ":") + others;
-    if (!libraries.empty())
-        given_["LD_PRELOAD"] = libraries;
+    load_first();
     std::vector<std::string> words;
     std::string list = "--export=ALL";
     for (const auto& [name, value] : given_) {
@@ -394,15 +393,9 @@ bool Command::insert_into(const std::string& launcher)
 
 void Command::become()
 {
+    load_first();
     for (const auto& [name, value] : given_)
         setenv(name.c_str(), value.c_str(), 1);
-    std::string libraries;
-    for (auto one = first_.rbegin(); one != first_.rend(); ++one)
-        libraries += (libraries.empty() ? "" : ":") + *one;
-    if (!libraries.empty()) {
-        const char* const others = std::getenv("LD_PRELOAD");
-        setenv("LD_PRELOAD", (libraries + (others && *others ? std::string(":") + others : "")).c_str(), 1);
-    }
     std::vector<char*> argv;
     for (std::string& word : rest_)
         argv.push_back(word.data());

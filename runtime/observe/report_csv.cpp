@@ -30,7 +30,7 @@ std::string quoted(const std::string& s)
     return q + '"';
 }
 
-class Table {
+class Sheet {
 public:
     std::string text = "node,rank,loop,call,phase,metric,value,unit\n";
 
@@ -95,7 +95,7 @@ private:
 
 std::string report_csv(const Report& r)
 {
-    Table t;
+    Sheet t;
     const Key all;
     t.line(all, "schema", report_schema, "");
     t.line(all, "workshare", r.workshare, "");

@@ -17,7 +17,7 @@ _workshare_top_options='--help --version --once --json --interval --count --pid 
 _workshare_timeline_options='--help --version --output --range --loops --title'
 _workshare_report_options='--help --version --json --csv'
 _workshare_doctor_options='--help --version --json --list --check --ranks --root'
-_workshare_setup_commands='demo test bench papers build package env packages clean help'
+_workshare_setup_commands='try demo test bench papers build package env packages clean help'
 
 # Of the words in $2, those that begin with $1.
 _workshare_words() {
@@ -150,7 +150,7 @@ _workshare_setup() {
     *,--prefix,*) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
     *,--only,*) ;;
     build,*,-* | env,*,-*) _workshare_words "$cur" --prefix ;;
-    packages,*,*) _workshare_words "$cur" 'demo test bench papers build package' ;;
+    packages,*,*) _workshare_words "$cur" 'try demo test bench papers build package' ;;
     bench,*,-* | papers,*,-*) _workshare_words "$cur" '--quick --only' ;;
     *) [ "$COMP_CWORD" != 1 ] || _workshare_words "$cur" "$_workshare_setup_commands" ;;
     esac

@@ -468,5 +468,30 @@ class CompileTime(unittest.TestCase):
         self.assertRaises(measure.Failure, compile_time.cpu_seconds, [sys.executable, "-c", "raise SystemExit(3)"])
 
 
+class OtherMpis(unittest.TestCase):
+    def runs(self):
+        with tempfile.TemporaryDirectory() as programs:
+            os.mkdir(os.path.join(programs, "any_mpi"))
+            with open(os.path.join(programs, "any_mpi/mpis"), "w") as f:
+                f.write("openmpi\t4.1.4\t/usr/bin/mpicc.openmpi\nmpich\t4.0.2\t/opt/a b/bin/mpicc\n")
+            return measure.any_mpis("/p", programs, 2, "core", 10)
+
+    def test_none(self):
+        self.assertEqual(measure.any_mpis("/p", "/nowhere", 2, "core", 10), [])
+
+    def test_commands(self):
+        openmpi, mpich = self.runs()
+        self.assertEqual((openmpi.name(), mpich.name()), ("Open MPI 4.1.4", "MPICH 4.0.2"))
+        with unittest.mock.patch.object(measure, "physical_cores", lambda: 2):
+            self.assertEqual(openmpi.command("startup", ["--json"])[:-2], ["/usr/bin/mpirun.openmpi", "--bind-to", "core", "-n", "2"])
+        with unittest.mock.patch.object(measure, "physical_cores", lambda: 1):
+            self.assertEqual(openmpi.command("startup")[1:4], ["--use-hwthread-cpus", "--bind-to", "hwthread"])
+        command = mpich.command("startup", workshare=True, flags=["-workshare-trace", "t.json", "-workshare-openmp=share"], bind="none")
+        self.assertEqual(command[:-1], ["/opt/a b/bin/mpirun", "-bind-to", "none", "-n", "2", "/p/bin/workshare", "--quiet", "--trace", "t.json",
+                                        "--openmp=share"])
+        self.assertEqual(os.path.basename(command[-1]), "mpich_startup")
+        self.assertEqual([name for name in ("LD_LIBRARY_PATH", "WS_ENABLE") if name in mpich.environment()], [])
+
+
 if __name__ == "__main__":
     unittest.main()

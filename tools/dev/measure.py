@@ -124,8 +124,11 @@ class Launcher:
     def __init__(self, prefix, programs, ranks, bind, limit):
         self.prefix, self.programs, self.ranks, self.bind, self.limit = prefix, programs, ranks, bind, limit
 
+    def path(self, program):
+        return os.path.join(self.programs, program)
+
     def has(self, program):
-        return os.access(os.path.join(self.programs, program), os.X_OK)
+        return os.access(self.path(program), os.X_OK)
 
     def unpatched(self):
         """The folder with the unpatched libmpich.so.12, and what to call it."""
@@ -149,7 +152,7 @@ class Launcher:
         command += ["-workshare", "-workshare-quiet"] if workshare else []
         command += [*map(str, flags)]
         command += ["-bind-to", bind] if bind != "none" else []
-        return command + ["-n", str(ranks or self.ranks), os.path.join(self.programs, program), *map(str, options)]
+        return command + ["-n", str(ranks or self.ranks), self.path(program), *map(str, options)]
 
     def environment(self, libraries=None, more=()):
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("WS_", "OMP_", "GOMP_", "KMP_", "MPIR_CVAR_"))}
@@ -190,6 +193,64 @@ class Launcher:
                 except (OSError, ValueError):
                     raise Failure(f"libws wrote no statistics: {' '.join(command)}\n{said}") from None
         return {**result, "job_ms": took * 1e3}
+
+
+class AnyMpi(Launcher):
+    """The same under another MPI library's mpirun, whose ranks `workshare` starts."""
+
+    def __init__(self, prefix, programs, ranks, bind, limit, family, version, mpicc):
+        super().__init__(prefix, programs, ranks, bind, limit)
+        self.family, self.version = family, version
+        self.mpirun = os.path.join(os.path.dirname(mpicc), os.path.basename(mpicc).replace("mpicc", "mpirun"))
+
+    def name(self):
+        return f"{'Open MPI' if self.family == 'openmpi' else self.family.upper()} {self.version}"
+
+    def path(self, program):
+        return os.path.join(self.programs, f"{self.family}_{program}")
+
+    def command(self, program, options=(), workshare=False, ranks=None, bind=None, flags=()):
+        ranks, bind = ranks or self.ranks, bind or self.bind
+        command = [self.mpirun]
+        if self.family == "openmpi" and bind == "core" and ranks > physical_cores():
+            command += ["--use-hwthread-cpus", "--bind-to", "hwthread"]     # it refuses two ranks on one core
+        else:
+            command += ["--bind-to" if self.family == "openmpi" else "-bind-to", bind]
+        command += ["-n", str(ranks)]
+        if workshare:
+            own = [flag.replace("-workshare-", "--", 1) if flag.startswith("-workshare-") else flag for flag in map(str, flags)]
+            command += [os.path.join(self.prefix, "bin", "workshare"), "--quiet", *own]
+        return command + [self.path(program), *map(str, options)]
+
+    def environment(self, libraries=None, more=()):
+        environment = super().environment(libraries, more)
+        del environment["LD_LIBRARY_PATH"]
+        if self.family == "openmpi":
+            environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        return environment
+
+
+def physical_cores():
+    """Those whose threads this process may use."""
+    cores = set()
+    for cpu in os.sched_getaffinity(0):
+        try:
+            with open(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list") as f:
+                cores.add(f.read())
+        except OSError:
+            cores.add(cpu)
+    return len(cores)
+
+
+def any_mpis(prefix, programs, ranks, bind, limit):
+    """An AnyMpi for each MPI library that the programs were built for."""
+    folder = os.path.join(programs, "any_mpi")
+    try:
+        with open(os.path.join(folder, "mpis")) as f:
+            found = [line.rstrip("\n").split("\t") for line in f if line.strip()]
+    except OSError:
+        found = []
+    return [AnyMpi(prefix, folder, ranks, bind, limit, *words) for words in found]
 
 
 def calibrated(run, text, *options, **how):
@@ -268,12 +329,17 @@ def launcher(options, needed, ranks, limit):
         sys.exit("which Workshare? name its folder with --prefix")
     prefix = os.path.abspath(options.prefix)
     programs = options.programs or os.path.join(os.path.dirname(prefix), "benchmarks")
-    if not os.access(os.path.join(prefix, "bin", "mpirun"), os.X_OK):
+    how = prefix, os.path.abspath(programs), ranks, options.bind, limit
+    if os.access(os.path.join(prefix, "bin", "mpirun"), os.X_OK):
+        run = Launcher(*how)
+    else:   # built for the MPI libraries of this machine alone
+        run = next(iter(any_mpis(*how)), None)
+    if not run:
         sys.exit(f"{prefix}: no bin/mpirun there")
     for program in needed:
-        if not os.access(os.path.join(programs, program), os.X_OK):
-            sys.exit(f"{programs}: no program {program} there (name the folder with --programs)")
-    return Launcher(prefix, os.path.abspath(programs), ranks, options.bind, limit)
+        if not run.has(program):
+            sys.exit(f"{os.path.dirname(run.path(program))}: no program {os.path.basename(run.path(program))} there (name the folder with --programs)")
+    return run
 
 
 def package_graph():

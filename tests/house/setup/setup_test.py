@@ -12,8 +12,10 @@ expect_message('unknown command', run(SETUP, 'biuld'), "'biuld'", status=2)
 expect_message('unknown option', run(SETUP, 'build', '--prefx', '/x'), "'--prefx'", status=2)
 expect_message('option of another command', run(SETUP, 'clean', '--prefix', '/x'), "'--prefix'", status=2)
 expect_message('prefix without a folder', run(SETUP, 'build', '--prefix'), '--prefix', status=2)
+expect_message('own MPICH', run(SETUP, 'bench', '-Dmpi=system'), "bench needs Workshare's own MPICH", status=2)
+expect_message('own MPICH or not', run(SETUP, 'packages', 'demo', '-Dmpi=system'), '-Dmpi=system', status=2)
 code, out, err = run(SETUP, 'help')
-expect('help', (code, err, [c for c in ('demo', 'test', 'papers', 'docs', 'build', 'env', 'clean') if c not in out]), (0, '', []))
+expect('help', (code, err, [c for c in ('try', 'demo', 'test', 'papers', 'docs', 'build', 'env', 'clean') if c not in out]), (0, '', []))
 
 expect_message('unknown shell', run(SETUP, 'env', '--shell', 'ksh93'), '--shell needs sh', status=2)
 

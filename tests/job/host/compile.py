@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """compile.py STAGE FAMILY MPICC SOURCE STAMP PROGRAM: compiles a program with shared loops as a user would, with `workshare --cflags` and `--libs`."""
 import os
+import shlex
 import subprocess
 import sys
 
@@ -9,7 +10,7 @@ workshare = os.path.join(stage, 'bin/workshare')
 
 
 def flags(*words):
-    return subprocess.run([workshare, *words], check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout.split()
+    return shlex.split(subprocess.run([workshare, *words], check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout)
 
 
 os.makedirs(os.path.dirname(program), exist_ok=True)

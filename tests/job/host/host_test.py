@@ -3,6 +3,7 @@
 the job, and what cannot be helped runs as without Workshare, with one line."""
 import os
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -58,6 +59,20 @@ def misuse():
     lines = said(copy)
     expect(result, f'of a set-user-ID program: {lines}', len(lines) == 1 and 'changes the user or group' in lines[0])
     os.unlink(copy)
+    shutil.copy('/bin/true', copy)
+    try:    # the right to open any port
+        os.setxattr(copy, 'security.capability', struct.pack('<5I', 0x02000001, 1 << 10, 0, 0, 0))
+    except OSError as error:
+        skip(f'no file capabilities: {error}')
+    else:
+        lines = said(copy)
+        expect(result, f'of a program with capabilities: {lines}', len(lines) == 1 and 'changes the user or group' in lines[0])
+    os.unlink(copy)
+    subprocess.run(['gcc', '-x', 'c', '-', '-o', copy], input=b'int MPI_Init(int *a, char ***b) { return a != 0 || b != 0; } '
+                                                          b'int main(void) { return MPI_Init(0, 0); }', check=True, timeout=30)
+    lines = said(copy)
+    expect(result, f'of a program with MPI within: {lines}', len(lines) == 1 and 'has its MPI linked into it' in lines[0])
+    os.unlink(copy)
     # a rank that is not the first says nothing
     expect(result, 'rank 1 speaks, too', said('/bin/true', env={'PMI_RANK': '1'}) == [])
 
@@ -73,7 +88,22 @@ def another_mpi():
             skip(f'{library} is not there')
 
 
+def two_mpis():
+    """Both libraries in one program."""
+    sonames = [name for name in ('libmpi.so.40', 'libmpich.so.12') if os.path.exists('/usr/lib/x86_64-linux-gnu/' + name)]
+    if len(sonames) < 2:
+        skip('two MPI libraries are not there')
+        return
+    program = os.path.join(PROGRAMS, 'two_mpis')
+    subprocess.run(['gcc', '-x', 'c', '-', '-o', program, '-Wl,--no-as-needed', *('-l:' + name for name in sonames)], input=b'int main(void) { return 0; }',
+                   check=True, timeout=30)
+    lines = said(program)
+    result = run_once('/bin/true', workshare=False, ranks=1, title='two MPIs')
+    expect(result, f'of two MPIs: {lines}', len(lines) == 1 and 'two MPI libraries' in lines[0])
+
+
 equal_sums()
+two_mpis()
 another_mpi()
 dies()
 misuse()

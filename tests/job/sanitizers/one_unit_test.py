@@ -9,13 +9,14 @@ import sys
 import tempfile
 
 BUILD = sys.argv[1]
-LIBRARY = 'runtime/libws.so.1.p/'
+LIBRARIES = ('runtime/mpi/libws.so.1.p/', 'runtime/libfree.a.p/')   # the first one's options are for both
 OPTIONS_WITH_FILES = {'-o', '-MQ', '-MF'}
 
 with open(os.path.join(BUILD, 'compile_commands.json')) as f:
-    entries = [e for e in json.load(f) if e.get('output', '').startswith(LIBRARY) and e['file'].endswith('.cpp')]
+    entries = [e for e in json.load(f) if e.get('output', '').startswith(LIBRARIES) and e['file'].endswith('.cpp')]
+entries.sort(key=lambda e: not e['output'].startswith(LIBRARIES[0]))
 if len(entries) < 50:
-    sys.exit(f'{len(entries)} sources of {LIBRARY} in compile_commands.json: that cannot be all')
+    sys.exit(f'{len(entries)} sources of {LIBRARIES} in compile_commands.json: that cannot be all')
 words = iter(shlex.split(entries[0]['command']))
 command = []
 for word in words:

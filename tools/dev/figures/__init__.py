@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tools/dev/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
-from . import costs, crowd, flex, footprint, loops, messages, openmp, pays, placement, programs, reorder, sleeping, tasks, tracing, unmodified
+from . import any_mpi, costs, crowd, flex, footprint, loops, messages, openmp, pays, placement, programs, reorder, sleeping, tasks, tracing, unmodified
 
 # The order of the table.
 GROUPS = {
@@ -17,6 +17,7 @@ GROUPS = {
     "openmp": openmp.openmp,
     "unmodified": unmodified.unmodified,
     "codes": unmodified.codes,
+    "anympi": any_mpi.any_mpi,
     "flex": flex.flex,
     "tasks": tasks.tasks,
     "pingpong": messages.ping_pong,

@@ -116,6 +116,12 @@ static void wait_for(MPI_Request *request)
         MPI_Request_free(request);
 }
 
+/* Persistent collectives are MPI 4.0's. */
+#if MPI_VERSION >= 4
+#define INIT(Name, ...) MPI_##Name##_init(__VA_ARGS__)
+#else
+#define INIT(Name, ...) abort()
+#endif
 #define CALL(Name, name, ...) \
     do { \
         MPI_Request request_; \
@@ -124,7 +130,7 @@ static void wait_for(MPI_Request *request)
         else if (form == NONBLOCKING) \
             MPI_I##name(__VA_ARGS__, c->comm, &request_); \
         else \
-            MPI_##Name##_init(__VA_ARGS__, c->comm, MPI_INFO_NULL, &request_); \
+            INIT(Name, __VA_ARGS__, c->comm, MPI_INFO_NULL, &request_); \
         if (form != BLOCKING) \
             wait_for(&request_); \
     } while (0)
@@ -207,7 +213,7 @@ static void barrier(enum phase phase)
     else if (form == NONBLOCKING)
         MPI_Ibarrier(c->comm, &request);
     else
-        MPI_Barrier_init(c->comm, MPI_INFO_NULL, &request);
+        INIT(Barrier, c->comm, MPI_INFO_NULL, &request);
     if (form != BLOCKING)
         wait_for(&request);
 }
@@ -298,7 +304,8 @@ static Case *find_collective(const char *name, char *variable, size_t size)
     else if (name[0] == 'i' && (found = by_name(name + 1, --length))) {
         form = NONBLOCKING;
         name++, i = "I";
-    } else if (length > 5 && !strcmp(name + length - 5, "_init") && (found = by_name(name, length -= 5))) {
+    } else if (MPI_VERSION >= 4 && length > 5 && !strcmp(name + length - 5, "_init") &&
+               (found = by_name(name, length -= 5))) {
         form = PERSISTENT;
         i = "I"; /* MPICH schedules both alike */
     } else

@@ -33,7 +33,11 @@ static int edges[MOST_RANKS];
 MAKES(comm_dup, MPI_Comm_dup(MPI_COMM_WORLD, &made))
 MAKES(comm_dup_with_info, MPI_Comm_dup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, &made))
 MAKES(comm_idup, WAIT_FOR(MPI_Comm_idup(MPI_COMM_WORLD, &made, requests)))
+#if MPI_VERSION >= 4
 MAKES(comm_idup_with_info, WAIT_FOR(MPI_Comm_idup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, &made, requests)))
+MAKES(comm_create_from_group,
+      MPI_Comm_create_from_group(world_group, "blocking", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made))
+#endif
 MAKES(comm_split, MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &made))
 MAKES(comm_split_type, MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made))
 MAKES(comm_create, MPI_Comm_create(MPI_COMM_WORLD, world_group, &made))
@@ -45,8 +49,6 @@ MAKES(dist_graph_create, int degree = 1, to = (rank + 1) % ranks;
 MAKES(dist_graph_create_adjacent,
       MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ranks, all_ranks, MPI_UNWEIGHTED, ranks, all_ranks, MPI_UNWEIGHTED,
                                      MPI_INFO_NULL, 0, &made))
-MAKES(comm_create_from_group,
-      MPI_Comm_create_from_group(world_group, "blocking", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made))
 
 static void cart_sub(enum phase phase)
 {
@@ -76,6 +78,7 @@ static void intercomm_create(enum phase phase)
     }
 }
 
+#if MPI_VERSION >= 4
 static void intercomm_create_from_groups(enum phase phase)
 {
     if (phase == ACT)
@@ -87,6 +90,7 @@ static void intercomm_create_from_groups(enum phase phase)
         MPI_Comm_free(&made);
     }
 }
+#endif
 
 static void intercomm_merge(enum phase phase)
 {

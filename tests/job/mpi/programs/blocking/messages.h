@@ -61,6 +61,7 @@ static void sendrecv(enum phase phase)
         MPI_Sendrecv(&rank, 1, MPI_INT, LATE, 7, &value, 1, MPI_INT, LATE, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+#if MPI_VERSION >= 4
 static void isendrecv(enum phase phase)
 {
     if (phase == ACT && rank != LATE) {
@@ -69,6 +70,7 @@ static void isendrecv(enum phase phase)
     } else
         sendrecv(phase);
 }
+#endif
 
 #define REPLACES(name, ...) \
     static void name(enum phase phase) \
@@ -89,8 +91,10 @@ static void isendrecv(enum phase phase)
     }
 REPLACES(sendrecv_replace,
          MPI_Sendrecv_replace(&value, 1, MPI_INT, LATE, 7, LATE, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE))
+#if MPI_VERSION >= 4
 REPLACES(isendrecv_replace, MPI_Isendrecv_replace(&value, 1, MPI_INT, LATE, 7, LATE, 7, MPI_COMM_WORLD, requests);
          MPI_Wait(requests, MPI_STATUS_IGNORE))
+#endif
 
 /* The others send; LATE receives `count` ints from each. Sends that need the receiver: synchronous, or large. */
 static void receive_each(int count)
@@ -224,6 +228,7 @@ static void matched(enum phase phase, int immediate)
 static void mrecv(enum phase phase) { matched(phase, 0); }
 static void imrecv(enum phase phase) { matched(phase, 1); }
 
+#if MPI_VERSION >= 4
 /* Partitioned communication: the others receive (LATE marks its parts ready late) or send (LATE starts late). */
 static void partitioned(enum phase phase, int late_sends, int how)
 {
@@ -273,5 +278,6 @@ static void precv(enum phase phase) { partitioned(phase, 1, 0); }
 static void psend(enum phase phase) { partitioned(phase, 0, 0); }
 static void pready_range(enum phase phase) { partitioned(phase, 1, 1); }
 static void pready_list(enum phase phase) { partitioned(phase, 1, 2); }
+#endif
 
 #endif

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""A program under `workshare` sees of MPI what it sees without: each case of same.c prints the same and ends in time."""
+import sys
+
+from job import expect, finish, run
+
+FAMILY, ONLY = sys.argv[3], sys.argv[4:]
+
+
+def shown(text, ignored=()):
+    return sorted(line for line in text.splitlines() if not any(word in line for word in ignored))
+
+
+# MPICH's ranks spin: with more of them than cores a case takes half a minute.
+RANKS = 4 if FAMILY == 'openmpi' else 2
+
+
+def same(case, ranks=RANKS, **how):
+    if ONLY and case not in ONLY:
+        return
+    alone, shared = (run('same', case, ranks=ranks, workshare=on, title=f'{case}, {ranks} ranks, {"on" if on else "off"}', limit=60, **how)
+                     for on in (False, True))
+    a, b = shown(alone.out), shown(shared.out)
+    expect(shared, 'differs: ' + '; '.join([f'missing: {line}' for line in a if line not in b] + [f'more: {line}' for line in b if line not in a]), a == b)
+    expect(alone, 'it says nothing', a)
+
+
+same('truncated', 2)   # with more, Open MPI's own broadcast never ends
+for name in ('alone', 'jump', 'errors', 'requests', 'many', 'threads', 'progress', 'large', 'windows', 'files'):
+    same(name)
+# That MPI alone does not end: MPICH 4.0.2 with calls about nothing, and with processes that start others; Open MPI with parts that nobody waits for.
+for name in ('zero', 'dynamic') if FAMILY == 'openmpi' else ('sparse',):
+    same(name)
+for number in (1, 2, 4):
+    same('kinds', number)
+finish()

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Tools of the profiling interface beside `workshare` count each call once, as they do without it, wherever they stand; calls that a program makes by
+their PMPI names lend as well."""
+import atexit
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from job import CORES, expect, finish, likely, repeated, run, skip
+
+FAMILY, MPICC, SOURCES = sys.argv[3:6]
+FOLDER = tempfile.mkdtemp(dir='/tmp')
+atexit.register(shutil.rmtree, FOLDER)
+TOOL = os.path.join(FOLDER, 'libtool.so')
+IN_FRONT = ('-c', f'LD_PRELOAD={TOOL}:$LD_PRELOAD exec "$0"')
+
+
+def compiled(name, *words, compiler=MPICC):
+    program = os.path.join(FOLDER, name)
+    subprocess.run([compiler, '-O1', '-o', program, *words], check=True, timeout=60)
+    return program
+
+
+def source(name):
+    return os.path.join(SOURCES, name)
+
+
+def counts(title, *words, **how):
+    """What the tool prints in a job: the same with and without."""
+    alone, shared = (sorted(run(*words, workshare=on, title=f'{title}, {"on" if on else "off"}', **how).out.splitlines()) for on in (False, True))
+    result = run('/bin/true', ranks=1, workshare=False, title=title)
+    expect(result, f'the tool counts {shared} with, {alone} without', alone == shared)
+    return shared
+
+
+def in_c():
+    counted = compiled('counted', source('counted.c'))
+    for title, words, how in (
+            ('tool behind', (counted,), {'options': ('-genv', 'LD_PRELOAD', TOOL)}),
+            ('tool in front', ('/bin/sh', *IN_FRONT, counted), {}),
+            ('tool linked', (compiled('linked', source('counted.c'), '-Wl,--no-as-needed', TOOL),), {}),
+            ('tool in the program', (compiled('within', source('counted.c'), source('tool.c')),), {})):
+        said = counts(title, *words, **how)
+        result = run('/bin/true', ranks=1, workshare=False, title=title)
+        expect(result, f'the tool did not see each call once: {said}', len(said) == 2 and
+               ' Barrier=5' in said[0] and ' Allreduce=5' in said[0] and ' Send=5' in said[0] and ' Recv=5' in said[1] and ' Waitall=5' in said[1])
+
+
+def in_fortran():
+    compiler = MPICC.replace('mpicc', 'mpif90')
+    if not shutil.which(compiler):
+        skip(f'{compiler} is not there')
+        return
+    for number, form in enumerate(('mpi_f08', 'mpi', 'mpif.h'), 1):
+        program = compiled(f'fortran{number}', f'-DFORM={number}', '-J', FOLDER, source('counted.F90'), compiler=compiler)
+        said = counts(form + ', tool behind', program, options=('-genv', 'LD_PRELOAD', TOOL))
+        counts(form + ', tool in front', '/bin/sh', *IN_FRONT, program)
+        result = run(program, title=form)
+        expect(result, f'a wrong sum: {result.out}', len([line for line in said if line.startswith('rank ')]) == 2 and ': 3' in result.out)
+
+
+def swallowed():
+    """A library that keeps MPI_Init for itself: Workshare never begins, and the program runs as without."""
+    silent = compiled('libsilent.so', '-shared', '-fPIC', source('silent.c'))
+    for title, words, how in (('behind', (os.path.join(FOLDER, 'counted'),), {'options': ('-genv', 'LD_PRELOAD', silent)}),
+                              ('in front', ('/bin/sh', '-c', f'LD_PRELOAD={silent}:$LD_PRELOAD exec "$0"', os.path.join(FOLDER, 'counted')), {})):
+        result = run(*words, title=f'MPI_Init kept by a library {title}', **how)
+        lines = [line for line in result.err.splitlines() if 'workshare' in line]
+        expect(result, f'said {lines}', len(lines) == 1 and 'MPI_Init' in lines[0])
+
+
+@repeated
+def pmpi_lends():
+    result = run('host', 'pmpi', title='PMPI calls')
+    time = float(result.out.split()[-1])
+    likely(result, f'nobody helped: {time}', time < 0.75)
+
+
+compiled('libtool.so', '-shared', '-fPIC', source('tool.c'))
+in_c()
+in_fortran()
+swallowed()
+if CORES >= 2:
+    pmpi_lends()
+finish()
