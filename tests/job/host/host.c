@@ -16,10 +16,26 @@ static double spin(double seconds)
     return seconds;
 }
 
-/* Rank 0 alone has a loop; the others wait, by each kind of call in turn. */
+enum { N = 200 };
+
+/* Rank 0 alone has a loop. Returns the smaller of `best` and its time. */
+static double loop_of_rank_0(double best)
+{
+    double began = MPI_Wtime();
+    if (rank == 0) {
+#pragma ws for
+        for (int i = 0; i < N; i++)
+            spin(100e-6);
+        double took = MPI_Wtime() - began;
+        best = took < best ? took : best;
+    }
+    return best;
+}
+
+/* Rank 0 computes; the others wait, by each kind of call in turn. */
 static void gain(void)
 {
-    enum { KINDS = 8, N = 200 };
+    enum { KINDS = 8 };
     static const char *const names[KINDS] = {"Barrier", "Recv",     "Wait",      "Waitall",
                                              "Probe",   "Sendrecv", "Allreduce", "Bcast"};
     for (int kind = 0; kind < KINDS; kind++) {
@@ -27,14 +43,7 @@ static void gain(void)
         for (int turn = 0; turn < 4; turn++) {
             MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
             MPI_Barrier(MPI_COMM_WORLD);
-            double began = MPI_Wtime();
-            if (rank == 0) {
-#pragma ws for
-                for (int i = 0; i < N; i++)
-                    spin(100e-6);
-                double took = MPI_Wtime() - began;
-                best = took < best ? took : best;
-            }
+            best = loop_of_rank_0(best);
             if (kind == 0)
                 MPI_Barrier(MPI_COMM_WORLD);
             else if (kind == 5) {
@@ -76,18 +85,10 @@ static void gain(void)
 /* Ranks wait in calls by the names of the profiling interface. */
 static void pmpi(void)
 {
-    enum { N = 200 };
     double best = 1e9;
     for (int turn = 0; turn < 4; turn++) {
         PMPI_Barrier(MPI_COMM_WORLD);
-        double began = MPI_Wtime();
-        if (rank == 0) {
-#pragma ws for
-            for (int i = 0; i < N; i++)
-                spin(100e-6);
-            double took = MPI_Wtime() - began;
-            best = took < best ? took : best;
-        }
+        best = loop_of_rank_0(best);
         PMPI_Barrier(MPI_COMM_WORLD);
     }
     if (rank == 0)
@@ -97,24 +98,24 @@ static void pmpi(void)
 /* Sums whose last bits depend on the order, at places that wait and at places that do not. */
 static void sums(void)
 {
-    enum { N = 1000 };
-    static double mine[N], all[N];
+    enum { LENGTH = 1000 };
+    static double mine[LENGTH], all[LENGTH];
     for (int turn = 0; turn < 40; turn++) {
-        for (int i = 0; i < N; i++)
+        for (int i = 0; i < LENGTH; i++)
             mine[i] = 1.0 / (1 + i + rank * 7 + turn) * (i % 3 ? 1e10 : 1e-7);
         if (turn % 8 == rank)
             spin(1e-3);
-        MPI_Allreduce(mine, all, turn % 2 ? N : 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        MPI_Reduce(all, mine, N, MPI_DOUBLE, MPI_SUM, turn % ranks, MPI_COMM_WORLD);
-        MPI_Scan(mine, all, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        MPI_Bcast(all, N, MPI_DOUBLE, turn % ranks, MPI_COMM_WORLD);
+        MPI_Allreduce(mine, all, turn % 2 ? LENGTH : 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Reduce(all, mine, LENGTH, MPI_DOUBLE, MPI_SUM, turn % ranks, MPI_COMM_WORLD);
+        MPI_Scan(mine, all, LENGTH, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Bcast(all, LENGTH, MPI_DOUBLE, turn % ranks, MPI_COMM_WORLD);
         MPI_Comm half;
         MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-        MPI_Allreduce(MPI_IN_PLACE, all, N, MPI_DOUBLE, MPI_PROD, half);
+        MPI_Allreduce(MPI_IN_PLACE, all, LENGTH, MPI_DOUBLE, MPI_PROD, half);
         MPI_Comm_free(&half);
         for (int r = 0; r < ranks; r++) {
             if (r == rank && turn % 10 == 9) {
-                for (int i = 0; i < N; i += 111)
+                for (int i = 0; i < LENGTH; i += 111)
                     printf("%d %d %a\n", turn, rank, all[i]);
                 fflush(stdout);
             }
