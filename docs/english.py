@@ -22,7 +22,7 @@ PLAINER = {'anew': 'again', 'the begin': 'the beginning', 'to be had': 'availabl
 GENERATED = {'docs/internals/papers.md', 'docs/internals/figures.md', 'docs/about/charts.md', 'docs/internals/results.md'}
 HEADERS = ['include/workshare/*.h', 'include/workshare/*.hpp']
 # folders whose comments have been rewritten
-CLEAN = (*(f'runtime/{room}/' for room in ('abi', 'arbiter', 'base', 'book', 'check', 'lend', 'loop', 'measure', 'mpi', 'observe', 'openmp', 'options', 'policy', 'trace', 'window')),
+CLEAN = (*(f'runtime/{room}/' for room in ('abi', 'arbiter', 'base', 'book', 'check', 'host', 'launcher', 'lend', 'loop', 'measure', 'mpi', 'observe', 'openmp', 'options', 'policy', 'trace', 'window')),
          'compiler-plugin/', 'tools/', 'benchmarks/', 'tests/')
 SOURCES = [f'{folder}/**/*.{ending}' for folder in ('runtime', 'compiler-plugin', 'tools', 'benchmarks', 'tests') for ending in ('h', 'hpp', 'c', 'cc', 'cpp')]
 

@@ -24,7 +24,7 @@ public:
     // Zeroed memory of bytes(ranks), shared by the ranks of the node.
     void map(void* memory, unsigned ranks);
 
-    // A free row for so many members, or `none`; all its words are 0.
+    // Takes a free row for this number of members; all its words are 0. Returns `none` if there is no free row.
     int take_row(unsigned members);
     // A member leaves the row; the last one gives it back.
     void leave_row(int row);
@@ -50,8 +50,8 @@ private:
     unsigned ranks_ = 0;
 };
 
-// The members of a communicator, and its row of the board. Of an intercommunicator the members are the remote ones, and
-// there is no row.
+// The members of a communicator, and its row of the board. An intercommunicator has no row, and its members are the
+// remote ones.
 class Group {
 public:
     // `world` has the rank in MPI_COMM_WORLD of each member, negative for processes of other jobs; `on_node` its rank
@@ -70,7 +70,7 @@ public:
     // All members are processes of this job.
     bool is_of_this_job() const;
 
-    // Of the members on this node: how many, the one that takes the row, and all in the order of their ranks.
+    // The members on this node: their number, the rank that takes the row, and a visit to each in rank order.
     unsigned node_members() const { return unsigned(members_.size()); }
     int leader() const { return members_[0].rank; }
     template <class Visit> void each_on_node(Visit visit) const

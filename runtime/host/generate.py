@@ -13,7 +13,7 @@ LEFT_ALONE = re.compile(r'MPI_(Wtime|Wtick|T_|Aint_|\w+_(c2f|f2c|f082c|c2f08|f2f
                         r'|Finalized$|Status_|Type_|Info_|Get_version|Get_library_version|Get_address|Address|Get_count|Get_elements|Error_|Errhandler_'
                         r'|Group_|Op_|Keyval_|Attr_)')
 WAITS = {'receive', 'send', 'exchange', 'probe', 'wait', 'waitall', 'waitany', 'waitsome', 'winwait', 'all', 'from_root', 'to_root', 'below', 'sources', 'sources_to_root'}
-# Of a collective call: whom it depends on, as host.h calls it, and the ranks that it needs.
+# What a collective call depends on, by its name in host.h, and the test that tells which ranks it needs.
 DEPENDS = {'all': ('on_all', 'true'), 'from_root': ('on_root', 'peer == root'), 'to_root': ('root_on_all', 'true'),
            'below': ('on_some', 'peer < known->rank()'), 'sources': ('on_some', 'recvcounts[peer] != 0'),
            'sources_to_root': ('root_on_all', 'recvcounts[peer] != 0')}

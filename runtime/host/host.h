@@ -110,7 +110,7 @@ public:
 
 private:
     static constexpr unsigned bits = 12;
-    // A place is quiet after so many calls in a row that returned quickly.
+    // A place is quiet after this number of calls in a row that returned quickly.
     static constexpr unsigned char enough = 16;
     static unsigned char calm_sites[1 << bits];
     static unsigned char inner_;

@@ -43,7 +43,8 @@ std::string read_words(const std::string& path, std::vector<std::string>& words)
 // Returns "" or what is wrong with the text of a host file: hydra divides by the number of a host.
 std::string wrong_hosts(const std::string& text);
 
-// The options of hydra that are known here, as "name count": so many values follow each. For tests.
+// The options of hydra that are known here, as "name count", where count is the number of values that follow. For
+// tests.
 std::vector<std::string> known_options();
 
 } // namespace ws::launcher

@@ -17,7 +17,7 @@ struct Linked {
 
 // The file of a program, as execvp() finds it; empty: there is none.
 std::string find_program(const std::string& name);
-// Of a script it is the interpreter that counts. Has the loader of the program list its libraries: 2 ms.
+// For a script, the interpreter counts. Has the loader of the program list its libraries: 2 ms.
 Linked linked_with(const std::string& program);
 
 // The family of an MPI library, by its soname: "openmpi", "mpich"; empty: another one.
@@ -30,7 +30,7 @@ std::string family_of_mpicc();
 // The major version of the gcc that is the first in PATH; empty: there is none.
 std::string gcc_version();
 
-// Of an installation: the libws for a family; empty: there is none.
+// Returns an installation's libws for a family; empty: there is none.
 std::string libws_of(const std::string& prefix, const std::string& family);
 // The MPI library that the libws was made for, for programs that load theirs later.
 std::string library_of(const std::string& prefix, const std::string& family);

@@ -39,7 +39,7 @@ namespace {
     std::exit(EXIT_FAILURE);
 }
 
-// Of the installation that this program lies in.
+// The installation that this program lies in.
 const std::string& prefix()
 {
     static const std::string path = [] {

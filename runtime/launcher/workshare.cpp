@@ -49,7 +49,7 @@ void note(const std::string& message)
         std::fprintf(stderr, "workshare: note: %s\n", message.c_str());
 }
 
-// Of the installation that this program lies in.
+// The installation that this program lies in.
 const std::string& prefix()
 {
     static const std::string path = [] {
@@ -118,7 +118,7 @@ void Command::help() const
     std::printf("    %-32s %s\n    %-32s %s\n", "--help", "this", "--version", "the version of Workshare");
 }
 
-// As pkg-config prints paths: a shell that reads the words anew (eval) has the blanks.
+// Quotes blanks as pkg-config does: they survive a shell that reads the words again (eval).
 std::string quoted(const std::string& path)
 {
     std::string all;
