@@ -30,13 +30,8 @@ std::string item_of(const std::vector<Spelling>& all, const Spelling& s, const s
     const char* const list = std::getenv("WORKSHARE");
     bool is_first = true;
     for (const Item& item : items_of(list ? list : "")) {
-        const bool switches = is_switch(item, is_first) && s.variable == "WS_ENABLE";
-        const Spelling* const meant = switches ? nullptr : meant_by(all, item);
-        const std::string text = switches         ? item.name == "on" ? "1" : "0"
-                                 : item.has_value ? item.value
-                                 : s.takes_value  ? s.alone
-                                                  : "1";
-        if ((switches || (meant && meant->variable == s.variable)) && means(s, text, value))
+        const auto set = setting_of(all, item, is_first);
+        if (set && set->variable == s.variable && means(s, set->value, value))
             return item.name;
         is_first = false;
     }

@@ -285,7 +285,7 @@ bool read_options(Options& o, std::string& error, std::vector<std::string>& unkn
         const std::vector<Spelling> all = spellings();
         bool is_first = true;
         for (const Item& item : items_of(items)) {
-            if (!is_switch(item, is_first) && !meant_by(all, item))
+            if (!setting_of(all, item, is_first))
                 unknown.push_back(list + item.name);
             is_first = false;
         }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -90,10 +91,19 @@ inline const Spelling* meant_by(const std::vector<Spelling>& all, const Item& it
     return found;
 }
 
-// "on" and "off" stand first in WORKSHARE.
-inline bool is_switch(const Item& item, bool is_first)
+struct Setting {
+    std::string variable, value;
+};
+
+// Returns what an item of WORKSHARE sets, or nothing if it means no option. "on" and "off" stand first in the list.
+inline std::optional<Setting> setting_of(const std::vector<Spelling>& all, const Item& item, bool is_first)
 {
-    return is_first && !item.has_value && (item.name == "on" || item.name == "off");
+    if (is_first && !item.has_value && (item.name == "on" || item.name == "off"))
+        return Setting{"WS_ENABLE", item.name == "on" ? "1" : "0"};
+    const Spelling* const s = meant_by(all, item);
+    if (!s)
+        return std::nullopt;
+    return Setting{s->variable, item.has_value ? item.value : s->takes_value ? s->alone : "1"};
 }
 
 // Sets the WS_ variables of this process's environment that stand there in another spelling, unless they are set: first
@@ -114,15 +124,8 @@ inline std::vector<std::string> settle_names(const std::vector<Spelling>& all)
     if (const char* const list = std::getenv("WORKSHARE")) {
         bool is_first = true;
         for (const Item& item : items_of(list)) {
-            if (is_switch(item, is_first))
-                setenv("WS_ENABLE", item.name == "on" ? "1" : "0", 0);
-            else if (const Spelling* const s = meant_by(all, item))
-                setenv(s->variable.c_str(),
-                       (item.has_value    ? item.value
-                        : !s->takes_value ? "1"
-                                          : s->alone)
-                           .c_str(),
-                       0);
+            if (const auto set = setting_of(all, item, is_first))
+                setenv(set->variable.c_str(), set->value.c_str(), 0);
             is_first = false;
         }
     }

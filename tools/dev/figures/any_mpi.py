@@ -23,9 +23,9 @@ def any_mpi(run, quick):
     yield from start(run, others, names, quick)
 
 
-def pairs_of(others, program, options, **how):
-    """For each MPI one run alone and one with `workshare`."""
-    return [lambda o=o, on=on: o.run(program, options, workshare=on, **(how if on else {})) for o in others for on in (False, True)]
+def pairs_of(others, program, options, alone=None, shared=None):
+    """For each MPI one run alone and one with `workshare`; `alone` and `shared` are what each is given besides."""
+    return [lambda o=o, on=on: o.run(program, options, workshare=on, **((shared if on else alone) or {})) for o in others for on in (False, True)]
 
 
 def split(results):
@@ -51,12 +51,12 @@ def double_loops(run, others, names, quick):
 
 def unmodified(run, others, names, quick):
     """A loop of OpenMP, whose threads `workshare --openmp=share` gives the cores of waiting ranks."""
-    text, env = "20ms", {"OMP_NUM_THREADS": "1"}
+    text = "20ms"
     options = ["--warmup", 5, "--repeats", 7 if quick else 20, "--steps", measure.calibrated(run, text)]
-    how = {"flags": ["-workshare-openmp=share"]}
+    plain, how = {"env": {"OMP_NUM_THREADS": "1"}}, {"flags": ["-workshare-openmp=share"]}
     fork, *results = measure.in_turn(
         5 if quick else 9, lambda: run.run("double_loop_unmodified_gcc", options, workshare=True, **how),
-        *[lambda o=o, on=on: o.run("double_loop_unmodified", options, workshare=on, **(how if on else {"env": env})) for o in others for on in (False, True)])
+        *pairs_of(others, "double_loop_unmodified", options, plain, how))
     for name, (alone, shared) in zip(names, split(results)):
         yield compare(f"unmodified OpenMP loop, {text}: {name} with workshare / Workshare's own MPICH", shared, fork, median_us, "us", 1.01,
                       "the same program under Workshare's own MPICH")
