@@ -192,13 +192,10 @@ def body(call, ways, calls):
                    f'[&](MPI_Request *request) {{ return real_MPI_Irecv{large}({received}, comm, request); }}, {call_it});'
         elif way == 'probe':
             main = f'int error = ws::host::receive({group_at}, source, tag, comm, {site}, {call_it});'
-        elif way in ('wait', 'waitall'):
+        elif way in ('wait', 'waitall', 'waitany'):
             arguments = ', '.join(call.names[:-1] + ['over'] + call.names[-1:])
-            poll = f'return ws::host::real.{way.replace("wait", "test")}({arguments});'
-            main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ {poll} }}, {call_it});'
-        elif way == 'waitany':
-            arguments = ', '.join(call.names[:3] + ['over'] + call.names[3:])
-            main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.testany({arguments}); }}, {call_it});'
+            test = way.replace('wait', 'test')
+            main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.{test}({arguments}); }}, {call_it});'
         elif way == 'waitsome':
             out = call.names[2]
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ const int e = ws::host::real.testsome({call.arguments()}); ' \
