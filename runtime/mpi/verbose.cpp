@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // -workshare-verbose: where each rank runs, and what it lends.
+#include "base/cpu_list.h"
 #include "lend/victims.h"
 #include "mpi/job.h"
 
@@ -14,16 +15,12 @@ namespace {
 
 constexpr int row_size = 240;
 
-// "0-3,8"
-std::string text_of(base::CpuMask mask)
+std::vector<int> cpus_of(base::CpuMask mask)
 {
-    std::string text;
-    for (int first = mask.first(), last = 0; first >= 0; first = mask.first(last + 1)) {
-        for (last = first; mask.has(last + 1); last++)
-            ;
-        text += (text.empty() ? "" : ",") + std::to_string(first) + (last > first ? "-" + std::to_string(last) : "");
-    }
-    return text;
+    std::vector<int> cpus;
+    for (int c = mask.first(); c >= 0; c = mask.first(c + 1))
+        cpus.push_back(c);
+    return cpus;
 }
 
 std::string count_text(int count, const char* one)
@@ -57,7 +54,7 @@ void print_ranks(Job& job)
     const char* const mode = std::getenv("WS_OPENMP");
     std::string cores = "unknown";
     if (!job.inactive)
-        cores = text_of(job.window.mask(job.window.me()));
+        cores = base::cpu_list(cpus_of(job.window.mask(job.window.me())));
     std::snprintf(mine, sizeof mine, "rank %d on %s, CPUs %s, OpenMP mode %s: %s", job.rank, host, cores.c_str(),
                   mode ? mode : option::option_row("WS_OPENMP").standard, lends_text(job).c_str());
     std::string rows(job.rank == 0 ? size_t(job.size) * row_size : 0, '\0');

@@ -41,19 +41,6 @@ std::vector<int> read_cpu_list(const std::string& text)
     return cpus;
 }
 
-std::string cpu_list(const std::vector<int>& cpus)
-{
-    std::string text;
-    for (size_t i = 0, end; i < cpus.size(); i = end) {
-        for (end = i + 1; end < cpus.size() && cpus[end] == cpus[end - 1] + 1;)
-            end++;
-        text += (text.empty() ? "" : ",") + std::to_string(cpus[i]);
-        if (end > i + 1)
-            text += "-" + std::to_string(cpus[end - 1]);
-    }
-    return text.empty() ? "none" : text;
-}
-
 namespace {
 
 class Files {

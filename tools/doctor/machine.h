@@ -4,6 +4,8 @@
 // Read from /proc, /sys and the system's calls, or from a folder that holds such files (tests).
 #pragma once
 
+#include "base/cpu_list.h"
+
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -57,6 +59,6 @@ void from_json(const nlohmann::json& j, Machine& machine);
 Machine look_at_machine(const std::string& root);
 
 std::vector<int> read_cpu_list(const std::string& text); // "0-3,8"
-std::string cpu_list(const std::vector<int>& cpus);
+using ws::base::cpu_list;
 
 } // namespace doctor
