@@ -201,7 +201,7 @@ def body(call, ways, calls):
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ const int e = ws::host::real.testsome({call.arguments()}); ' \
                    f'*over = *{out} != 0; return e; }}, {call_it});'
         if way in ('waitall', 'waitany', 'waitsome'):
-            main = f'if (WS_UNLIKELY(ws::host::has_partitioned)) return {real}; ' + main
+            main = f'if (WS_UNLIKELY(ws::host::has_partitioned)) {{ return {real}; }} ' + main
         elif way == 'winwait':
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.win_test({win}, over); }}, {call_it});'
     return lines + before + [main] + after + ['return error;']
