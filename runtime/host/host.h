@@ -206,13 +206,13 @@ int collective(Group* group, Depends depends, int root, Site site, Moves moves, 
     const uint64_t turn = group->arrive();
     const int row = group->row();
     const bool is_root = group->rank() == root, looks = site.waits() && (depends != Depends::root_on_all || is_root);
+    const bool is_early = looks && !group->has_arrived(turn, needs);
+    // Where all depend on all, the last one to come rings.
     if (depends == Depends::root_on_all && !is_root)
         ring_rank(group, root);
-    else if (depends == Depends::on_all && looks && !group->has_arrived(turn, needs))
-        ; // the last one to come rings
-    else if (depends != Depends::on_root || is_root)
+    else if (depends == Depends::on_all ? !is_early : depends != Depends::on_root || is_root)
         group->ring_members(hooks.ring);
-    if (looks && !group->has_arrived(turn, needs) && moves())
+    if (is_early && moves())
         wait_until([&] { return group->has_arrived(turn, needs) || (progress(), false); });
     const int error = call();
     if (WS_UNLIKELY(error != MPI_SUCCESS))
