@@ -28,11 +28,11 @@ def source(name):
 
 
 def counts(title, *words, **how):
-    """What the tool prints in a job: the same with and without."""
-    alone, shared = (sorted(run(*words, workshare=on, title=f'{title}, {"on" if on else "off"}', **how).out.splitlines()) for on in (False, True))
-    result = run('/bin/true', ranks=1, workshare=False, title=title)
-    expect(result, f'the tool counts {shared} with, {alone} without', alone == shared)
-    return shared
+    """A job, and what the tool prints in it: the same with and without."""
+    alone, shared = (run(*words, workshare=on, title=f'{title}, {"on" if on else "off"}', **how) for on in (False, True))
+    without, said = (sorted(result.out.splitlines()) for result in (alone, shared))
+    expect(shared, f'the tool counts {said} with, {without} without', without == said)
+    return shared, said
 
 
 def in_c():
@@ -42,8 +42,7 @@ def in_c():
             ('tool in front', ('/bin/sh', *IN_FRONT, counted), {}),
             ('tool linked', (compiled('linked', source('counted.c'), '-Wl,--no-as-needed', TOOL),), {}),
             ('tool in the program', (compiled('within', source('counted.c'), source('tool.c')),), {})):
-        said = counts(title, *words, **how)
-        result = run('/bin/true', ranks=1, workshare=False, title=title)
+        result, said = counts(title, *words, **how)
         expect(result, f'the tool did not see each call once: {said}', len(said) == 2 and
                ' Barrier=5' in said[0] and ' Allreduce=5' in said[0] and ' Send=5' in said[0] and ' Recv=5' in said[1] and ' Waitall=5' in said[1])
 
@@ -55,7 +54,7 @@ def in_fortran():
         return
     for number, form in enumerate(('mpi_f08', 'mpi', 'mpif.h'), 1):
         program = compiled(f'fortran{number}', f'-DFORM={number}', '-J', FOLDER, source('counted.F90'), compiler=compiler)
-        said = counts(form + ', tool behind', program, options=('-genv', 'LD_PRELOAD', TOOL))
+        _, said = counts(form + ', tool behind', program, options=('-genv', 'LD_PRELOAD', TOOL))
         counts(form + ', tool in front', '/bin/sh', *IN_FRONT, program)
         result = run(program, title=form)
         expect(result, f'a wrong sum: {result.out}', len([line for line in said if line.startswith('rank ')]) == 2 and ': 3' in result.out)
