@@ -24,7 +24,7 @@ def two_jobs():
     beside.join()
     for result in [*done, *results]:
         expect(result, 'a wrong result', result.out == 'right\n')
-    said = [r for r in results if 'no core was free: other jobs computed on them' in r.err]
+    said = [r for r in results if 'no core was free: other jobs of yours computed on them' in r.err]
     likely(results[0], f'{len(said)} of {len(results)} jobs say that another computed on their cores', said)
 
 

@@ -217,7 +217,7 @@ def trouble():
         def worker_looks():
             result = job('tasks_cases', 'idle', 2, ranks=2, nodes=2, workers=1)
             expect_lines(result, result.out, '^right$')
-            likely_lines(result, result.err, r'on idle workers: [1-9]\d\d+, in computing ones')
+            likely_lines(result, result.err, r'by idle workers: [1-9]\d\d+, within tasks')
         worker_looks()
 
 
