@@ -20,12 +20,12 @@ with tempfile.TemporaryDirectory() as folder:
                [True] if parts else [])
         expect(f'{what}: the program ran on', (code, out), (0, 'no stand-in for libws\n'))
 
-    message('no libws', 'cannot load libws.so.1', 'running without stealing')
+    message('no libws', 'cannot load libws.so.1', 'running without sharing')
     expect('no libws, MPI_T', run(MPIRUN, '-n', '2', APP, 'no_mpi_t', env=env), (0, '', ''))
     library = os.path.join(folder, 'libws.so.1')
     with open(library, 'w') as f:
         f.write('not a library')
-    message('broken libws', 'cannot load libws.so.1', library, 'running without stealing')
+    message('broken libws', 'cannot load libws.so.1', library, 'running without sharing')
 
     os.remove(library)
     os.symlink(os.path.abspath(FAKE), library)

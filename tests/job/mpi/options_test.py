@@ -67,7 +67,7 @@ for ranks, some, enabled, others in (2, '[ $PMI_RANK = 0 ]', '(0)', '(1)'), (6, 
     result = run('/bin/sh', '-c', f'if {some}; then export WS_ENABLE=1; else unset WS_ENABLE; fi; exec {shlex.quote(os.path.join(PROGRAMS, "imbalance"))} nothing 1',
                  ranks=ranks, workshare=False, code='error', limit=20, title=f'WS_ENABLE=1 in some of {ranks} ranks')
     ours = result.messages()
-    expect(result, 'not one line that names the ranks', len(ours) == 1 and f'WS_ENABLE=1 in their environment {enabled}, others do not {others}' in ours[0])
+    expect(result, 'not one line that names the ranks', len(ours) == 1 and f'error: some ranks have WS_ENABLE=1 in their environment {enabled}, others do not {others}' in ours[0])
     expect(result, 'the program went on', 'right' not in result.out)
 
 # Files that cannot be written are found at the start, not at the end of a long run.

@@ -362,9 +362,9 @@ static void *mpix_function(const char *name, const char *in_libws)
     void *f = NULL;
 
     if (!lib && !(lib = open_libws()))
-        fprintf(stderr, "workshare: cannot load " LIBWS " for %s: %s\n", name, dlerror());
+        fprintf(stderr, "workshare: error: %s: cannot load " LIBWS ": %s\n", name, dlerror());
     if (lib && !(f = dlsym(lib, in_libws)))
-        fprintf(stderr, "workshare: %s\n", dlerror());
+        fprintf(stderr, "workshare: error: %s: %s\n", name, dlerror());
     return f;
 }
 
@@ -522,7 +522,7 @@ static void refuse_to_differ(int enabled)
                     length += snprintf(list + length, room - length, "-%d", i);
             }
         }
-        fprintf(stderr, "workshare: some ranks have WS_ENABLE=1 in their environment (%s), others do not (%s): start all with "
+        fprintf(stderr, "workshare: error: some ranks have WS_ENABLE=1 in their environment (%s), others do not (%s): start all with "
                 "-workshare, or none; ending the job\n", lists[1], lists[0]);
         fflush(stderr);
     }
@@ -581,9 +581,9 @@ static void load_and_attach(void)
     MPIR_Workshare.blocked = NULL;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
-        fprintf(stderr, "workshare: cannot load " LIBWS ": %s; running without %s\n",
+        fprintf(stderr, "workshare: warning: cannot load " LIBWS ": %s; running without %s\n",
                 why ? why : "it failed on another rank",
-                what ? "stealing" : "critical sections between ranks");
+                what ? "sharing" : "critical sections between ranks");
 }
 
 /* Once, by the first thread that comes; others wait. */
