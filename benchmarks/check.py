@@ -217,9 +217,11 @@ def main():
         for program in ("pingpong", "one_sided"):
             done = run(1, [], program, "")
             check(done.returncode == 2 and "needs 2 ranks, not 1" in done.stderr, f"{program} on 1 rank", done)
-        for program, ranks, flags in (("collectives", 2, on), ("collectives", 3, []), ("one_sided", 2, on), ("one_sided", 2, []), ("handover", 2, on), ("handover", 2, []), ("double_loop_omp_gcc", 1, []),
-                                      ("claim_cost_omp_gcc", 1, [])):
-            done = run(ranks, flags, program, "--repeats 2")
+        # Ranks that share a core wait long for each other: few calls.
+        few = "--batch 20"
+        for program, options, ranks, flags in (("collectives", few, 2, on), ("collectives", few, 3, []), ("one_sided", few, 2, on), ("one_sided", few, 2, []), ("handover", "", 2, on),
+                                               ("handover", "", 2, []), ("double_loop_omp_gcc", "", 1, []), ("claim_cost_omp_gcc", "", 1, [])):
+            done = run(ranks, flags, program, f"--repeats 2 {options}")
             result = json.loads(done.stdout) if done.returncode == 0 else {}
             check(result.get("ranks") == ranks and (program != "handover" or result["there_us"]["count"] == result["back_us"]["count"] == 2),
                   f"{program} {flags}", done)
@@ -258,6 +260,10 @@ def main():
                                  ("--rows 3", "fewer people (3) than processes (4)")):
             done = subprocess.run([os.path.join(programs, "flex_simulated"), *options.split()], capture_output=True, text=True, timeout=LIMIT)
             check(done.returncode == 2 and message in done.stderr, f"flex_simulated {options}", done)
+        done = run(1, [], "report_cost", "--ranks 100 --node 7 --loops 3")
+        check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == 100, "report_cost", done)
+        done = run(1, [], "report_cost", "--ranks 0")
+        check(done.returncode == 2 and "each number from 1" in done.stderr, "report_cost --ranks 0", done)
         done = run(1, [], "look_cost", "--ranks 128")
         check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == 128, "look_cost", done)
     return 1 if failed else 0

@@ -35,10 +35,11 @@ def memory(run, quick):
 
 GROWTH = (2, 4, 8, 16, 32, 64, 128, 256)
 LOOK_NS = 1000      # a thief's look, at most
+REPORTED = (64, 256, 1024, 4096)
 
 
 def growth(run, quick):
-    """What grows with the ranks of a node: starting and ending a job whose ranks only call MPI_Init and MPI_Finalize, memory, the window, a thief's look."""
+    """What grows with the ranks of a node: starting and ending a job whose ranks only call MPI_Init and MPI_Finalize, memory, the window, a thief's look. And with the ranks of the job: its report."""
     rows, looks = [], []
     for ranks in GROWTH[::2] if quick else GROWTH:
         plain, shared = measure.in_turn(1 if quick or ranks > 64 else 3, lambda: run.run("startup", ranks=ranks, bind="none"),
@@ -52,3 +53,7 @@ def growth(run, quick):
                                                                               "window, KiB per rank", "a look"], rows,
                      "off, on: without and with -workshare. The ranks do nothing but MPI_Init and MPI_Finalize. Whole job: from mpirun's start to its end. A look: a thief's, "
                      "where nobody has work.")
+    yield line.table("Cost of the report by ranks of the job, simulated", ["ranks", "packed by a rank", "added by rank 0", "all on rank 0", "of it JSON", "MiB on rank 0"],
+                     [[str(r["ranks"]), line.us(r["pack_us"]), line.us(r["add_us"]), line.us(1e3 * r["total_ms"]), line.us(1e3 * r["json_ms"]), f"{r['peak_mib']:.0f}"]
+                      for r in (run.run("report_cost", ["--ranks", ranks], ranks=1) for ranks in REPORTED)],
+                     "The runtime's own code with made-up figures: 64 ranks per node, each with 100 loops and 20 MPI functions. No rank and no message is there.")

@@ -139,7 +139,7 @@ def lend(run, quick):
     for work, most in (("583ms", 1.04), ("58ms", 1.06), ("11.5ms", 1.15)):
         options = ["--shares", "3,1", "--zones", 64, "--work", work, "--turns", 6 if work == "583ms" else 60, "--serial"]
         runs = [lambda: run.run(PROGRAM, options, **how), lambda: run.run(PROGRAM, options, flags=["-workshare-openmp", "lend"], **how),
-                lambda: run.run(PROGRAM + "_ws", options, **how)]
+                lambda: run.run(PROGRAM + "_ws", options, flags=["-workshare-openmp", "share"], **how)]
         if run.dlb:
             with_dlb = {**how, "workshare": False, "env": run.dlb.env(how["env"])}
             runs += [lambda: run.run(rival.PROGRAM, options, **with_dlb),
@@ -151,7 +151,7 @@ def lend(run, quick):
         yield line.figure(f"OpenMP loop in 32 regions, {work}, 2 ranks x 1 thread: lend / perfect half", measure.median_of(ours, lambda r: r["us"]["median"]),
                           measure.median_of(ours, lambda r: r["serial_us"]["median"] / 2), "us", middle, f"<= {most:g}", middle <= most, [low, high],
                           f"without: {measure.median_of(plain, over):.3f}")
-        for name, results in zip(("`ws for`, by -fws=openmp", "DLB's LeWI", "DLB's LeWI, and ranks that sleep in waits"), (shared, *others)):
+        for name, results in zip(("compiled with -fws=openmp: share", "DLB's LeWI", "DLB's LeWI, and ranks that sleep in waits"), (shared, *others)):
             middle, low, high = measure.quartiles(sorted(map(over, results)))
             yield line.figure(f"the same, {work}: {name} / perfect half", measure.median_of(results, lambda r: r["us"]["median"]),
                               measure.median_of(results, lambda r: r["serial_us"]["median"] / 2), "us", middle, "-", None, [low, high], noisy=False)
