@@ -42,7 +42,8 @@ Place place_of(hwloc_topology_t topology, base::CpuMask mask)
     return place;
 }
 
-// Only what is needed to find a place: devices and instruction caches would cost every MPI_Init milliseconds.
+// Only what is needed to find a place: devices and instruction caches would cost every MPI_Init milliseconds. So would
+// the x86 backend, which binds the thread to each CPU in turn and adds nothing here to what Linux tells.
 class Topology {
 public:
     Topology()
@@ -54,6 +55,11 @@ public:
             hwloc_topology_set_type_filter(t_, type, HWLOC_TYPE_FILTER_KEEP_ALL);
         // Where NUMA nodes are smaller than packages, what holds their cores.
         hwloc_topology_set_type_filter(t_, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+        hwloc_topology_set_components(t_, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+#if HWLOC_API_VERSION >= 0x00020800
+        hwloc_topology_set_flags(t_, HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |
+                                         HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS);
+#endif
         loaded_ = hwloc_topology_load(t_) == 0;
     }
     ~Topology()
