@@ -123,11 +123,11 @@ void say_who_is_missing(const Job& job)
         return std::to_string(w.home(r).world_rank) + " (" + place_of(w, r) + ")";
     };
     const std::string who =
-        missing.empty() ? "and where these are is unknown on this node: " +
+        missing.empty() ? "; this node cannot see the communicator's other ranks: " +
                               list_of(members.elsewhere, [](int rank) { return std::to_string(rank); })
-                        : "and not there: " + list_of(missing, with_place);
+                        : " for " + list_of(missing, with_place);
     std::fprintf(stderr,
-                 "workshare: note: rank %d has waited %u s in %s, %s; the job hangs unless all ranks of the "
+                 "workshare: note: rank %d has waited %u s in %s%s; the job hangs unless all ranks of the "
                  "communicator make this call equally often\n",
                  w.own_home().world_rank, base::times::unfinished_s, current->name_, who.c_str());
 }

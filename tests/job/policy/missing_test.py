@@ -13,7 +13,7 @@ def names(what, line, ranks=2, code=3, **how):
 
 
 def waits(call, missing, rank='0'):
-    return rf'^workshare: note: rank {rank} has waited 9 s in {call}, and not there: {missing}{UNLESS}'
+    return rf'^workshare: note: rank {rank} has waited 9 s in {call} for {missing}{UNLESS}'
 
 
 def nothing_without():
@@ -26,13 +26,13 @@ side_by_side(
     lambda: names('run', waits('ws_pool_run', r'rank 2 \(in MPI_Barrier\)', '[01]'), ranks=3),
     # Late is not wrong: the job ends well.
     lambda: names('slow', waits('ws_pool_run', r'rank 1 \(computing\)'), code=0),
-    lambda: names('free', r'^workshare: note: rank (0 has waited 9 s in ws_pool_free, and not there: rank 1 \(in XMPI_Get_wsize\)|'
-                          rf'1 has waited 9 s in XMPI_Get_wsize, and not there: rank 0 \(in ws_pool_free\)){UNLESS}'),
+    lambda: names('free', r'^workshare: note: rank (0 has waited 9 s in ws_pool_free for rank 1 \(in XMPI_Get_wsize\)|'
+                          rf'1 has waited 9 s in XMPI_Get_wsize for rank 0 \(in ws_pool_free\)){UNLESS}'),
     lambda: names('iterations', waits('XMPI_Monitor_end', r'rank 1 \(in MPI_Finalize\)'), options=('-workshare-rows-interval', '1')),
     lambda: names('iterations', waits('XMPI_Monitor_end', r'rank 19 \(in MPI_Finalize\)', r'\d+'), ranks=20, options=('-workshare-rows-interval', '1')),
     lambda: names('reorder', waits('MPIX_Load_create', r'rank 1 \(in MPI_Recv\)')),
     nothing_without, at_once=4)
 # A node without any: no other can see its ranks.
-names('node', r'^workshare: note: rank 0 has waited 9 s in ws_pool_run, and where these are is unknown on this node: rank 1' + UNLESS,
+names('node', r"^workshare: note: rank 0 has waited 9 s in ws_pool_run; this node cannot see the communicator's other ranks: rank 1" + UNLESS,
       env={'MPIR_CVAR_NUM_CLIQUES': '2'})
 finish()
