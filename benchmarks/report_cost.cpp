@@ -105,8 +105,8 @@ int main(int argc, char** argv)
     }
     std::printf(json ? "{\"program\": \"report_cost\", \"ranks\": %ld, \"pack_us\": %.1f, \"add_us\": %.1f, "
                        "\"total_ms\": %.1f, \"text_ms\": %.1f, \"json_ms\": %.1f, \"peak_mib\": %.1f}\n"
-                     : "the report of %ld ranks: a rank packs its figures in %.1f us, rank 0 adds them in %.1f us; all of "
-                       "it takes %.1f ms there, the text %.1f ms of it, JSON %.1f ms; memory: %.1f MiB\n",
+                     : "the report of %ld ranks: a rank packs its figures in %.1f us, rank 0 adds them in %.1f us; all "
+                       "of it takes %.1f ms there, the text %.1f ms of it, JSON %.1f ms; memory: %.1f MiB\n",
                 ranks, 1e6 * pack_s / double(ranks), 1e6 * add_s / double(ranks),
                 1e3 * (add_s + (finished - begin) + (written - finished) + json_s), 1e3 * (written - finished),
                 1e3 * json_s, peak_mib() - before_mib);

@@ -87,7 +87,7 @@ const LoopFigures* unshared_loop(const Facts& f)
     return most;
 }
 
-// A loop of so many per execution is not short of iterations, whatever the cores of the node.
+// A loop of this many per execution is not short of iterations, whatever the cores of the node.
 constexpr double many_iterations = 10'000;
 
 // Waiting at the ends of shared loops, when all, or nearly all, that is left is already being computed.

@@ -68,7 +68,8 @@ ws_site* site_after(RegionSite& site, const void* barrier)
         Phase* volatile& entry = site.phases[at % most];
         Phase* phase = base::load_acquire(entry); // pairs with the exchange below
         if (!phase) {
-            Phase* const made = new (std::nothrow) Phase{{name_of_call(barrier), site.site.kinds, {}}, barrier};
+            Phase* const made =
+                new (std::nothrow) Phase{{name_of_call(barrier), site.site.kinds, {}}, barrier, nullptr};
             if (!made)
                 break;
             if (base::exchange_if_acq_rel(entry, phase, made))
@@ -79,6 +80,22 @@ ws_site* site_after(RegionSite& site, const void* barrier)
             return &phase->site;
     }
     return &site.again;
+}
+
+LongestFirst* order_of(RegionSite& site, ws_site* loop)
+{
+    if (loop == &site.again)
+        return nullptr;
+    // All others are the first member of their phase.
+    LongestFirst* volatile& entry = loop == &site.site ? site.order : reinterpret_cast<Phase*>(loop)->order;
+    LongestFirst* order = base::load_acquire(entry); // pairs with the exchange below
+    if (order)
+        return order;
+    LongestFirst* const made = new (std::nothrow) LongestFirst;
+    if (!made || base::exchange_if_acq_rel(entry, order, made))
+        return made;
+    delete made; // another thread was faster
+    return order;
 }
 
 namespace {

@@ -5,6 +5,7 @@
 
 #include "abi/abi.h"
 #include "base/atomics.h"
+#include "openmp/shared/longest_first.h"
 
 #include <string>
 
@@ -17,6 +18,7 @@ using base::Hardware;
 struct Phase {
     ws_site site;
     const void* barrier;
+    LongestFirst* volatile order; // null: not measured yet
 };
 
 struct alignas(64) RegionSite {
@@ -27,6 +29,7 @@ struct alignas(64) RegionSite {
     volatile Flag stuck;        // how often that was noticed: once may be chance
     volatile Hardware::Word claims, ticks; // of chunks on demand, and of the executions with such loops
     const char* volatile kept;  // why an execution was left to OpenMP
+    LongestFirst* volatile order; // of the loop `site`; null: not measured yet
     Phase* volatile phases[128]; // found by where the barrier is
 };
 
@@ -34,6 +37,9 @@ struct alignas(64) RegionSite {
 RegionSite* find_site(const void* function);
 // Any thread. Never null.
 ws_site* site_after(RegionSite& site, const void* barrier);
+// Any thread. The order of a round's virtual threads; `loop` is one of the site's. Null: no memory, or those that were
+// set aside, which are others each time.
+LongestFirst* order_of(RegionSite& site, ws_site* loop);
 
 // Whether threads of some region of this process wait for each other, or its chunks are so short that dealing them to
 // virtual threads may cost more than sharing gains: what sharing gained cannot be told then.

@@ -21,6 +21,9 @@ using Outcome = Fiber::Outcome;
 
 namespace {
 
+// A turn that is shorter ends soon, wherever it runs, and is not worth two looks at the clock.
+constexpr double ordered_turn_us = 10;
+
 WS_THREAD_LOCAL int own_tid; // the kernel's, of the calling thread
 
 int thread_number()
@@ -124,9 +127,24 @@ bool VirtualTeam::take(unsigned number)
     }
 }
 
+// The free one that took longest last time; 0 if that is unknown, or none of them is free.
+unsigned VirtualTeam::take_longest()
+{
+    for (unsigned i = 0; i < units; i++) {
+        const unsigned number = (*order_)[i];
+        const Hardware::Word left = Hardware::load_relaxed(runnable_[number / 64]);
+        if (number != 0 && left >> number % 64 & 1 && take(number))
+            return number;
+    }
+    return 0;
+}
+
 // Takes that virtual thread, or any free one, except the opener's own. Returns its number; 0 if there is none.
 unsigned VirtualTeam::take_any(unsigned number)
 {
+    if (order_ && order_->is_known(units))
+        if (const unsigned longest = take_longest())
+            return longest;
     if (number != 0 && take(number))
         return number;
     for (unsigned word = 0; word * 64 < units; word++)
@@ -162,6 +180,7 @@ void VirtualTeam::play(unsigned number, Participant* carrier)
     unit.carrier = carrier;
     unit.carrier_pointer = outer_ ? outer_->carrier_pointer : thread_pointer();
     base::store_relaxed(runners_[number], thread_number());
+    const uint64_t began = order_ ? base::ticks() : 0;
     Outcome how;
     do {
         if (fiber.identity())
@@ -176,6 +195,8 @@ void VirtualTeam::play(unsigned number, Participant* carrier)
         else
             break;
     } while (true);
+    if (order_)
+        order_->took(number, base::ticks() - began);
     base::store_relaxed(runners_[number], 0);
     // Number 0 may run elsewhere on the identity that the calling thread has just taken up again.
     while (WS_UNLIKELY(Hardware::load_acquire(zero_elsewhere_)) && carrier && number != 0 &&
@@ -266,10 +287,15 @@ void VirtualTeam::run_round(ws_site* loop)
                 play(number, outer_ ? outer_->carrier : &self);
         return;
     }
+    const double turn_ticks = loop::peek(loop::learned(loop).unit_ticks);
+    order_ = WS_UNLIKELY(units > 2 && turn_ticks > ordered_turn_us * loop::host().ticks_per_us) ? order_of(site, loop)
+                                                                                                : nullptr;
     if (own_threads() > 1)
         run_by_own_threads(take_part, this, units, loop);
     else
         ws_parallel_loop(take_part, this, 0, long(units), 1, loop, 0, 0);
+    if (order_)
+        order_->sort(units);
     if (WS_UNLIKELY(Hardware::load_relaxed(puts_tasks_))) {
         Hardware::store_relaxed(puts_tasks_, 0);
         loop::remember_tasks(loop);
@@ -319,8 +345,11 @@ bool VirtualTeam::next_round(ws_site*& loop)
             return false;
         from = waiting_;
         loop = base::load_relaxed(next_);
-    } else
+    } else {
         loop = &site.again;
+        if (order_)
+            order_->give_up(); // they wait for each other
+    }
     unsigned due = 0;
     for (unsigned word = 0; word < words; word++) {
         const Hardware::Word those = Hardware::load_relaxed(from[word]);

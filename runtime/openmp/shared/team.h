@@ -17,6 +17,7 @@
 //   runnable_, aside_, waiting_   atomic, any thread of the process; bits move under lock_ where `own_threads_` counts
 //   due_, own_threads_            written under lock_
 //   turns_                        atomic; the last one of a round by a parked thread wakes the opener
+//   order_                        by the opener between rounds, which the loop's opening orders; inside: LongestFirst
 //   next_, copied                 by virtual threads of one phase, and read in the next one: rounds are ordered
 //   Cold                          its own lock
 //
@@ -112,6 +113,7 @@ private:
     void run_own_threads();
     bool take(unsigned number);
     unsigned take_any(unsigned number);
+    unsigned take_longest();
     static bool has_some(const Bits* bits);
     void play(unsigned number, loop::Participant* carrier);
     static void play_natively(void* fiber);
@@ -136,6 +138,7 @@ private:
     volatile Flag zero_elsewhere_ = 0; // number 0 runs on another thread than the opener's
     base::SpinLock lock_;
     ws_site* volatile next_ = nullptr; // after the barrier
+    LongestFirst* order_ = nullptr;    // of this round; null: too short to be worth it
     volatile Flag singles_ = 0; // that have been taken
     volatile Flag puts_tasks_ = 0; // in this round
     volatile Flag whole_ = 0;   // nobody is to help with this round

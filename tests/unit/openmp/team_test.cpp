@@ -319,3 +319,47 @@ TEST_CASE("virtual threads that wait for each other unseen get threads of their 
     CHECK(region.each_ran(1));
     CHECK(std::string(region.site().waits) == "spins");
 }
+
+TEST_CASE("virtual threads that took longest begin first", "[team]")
+{
+    LongestFirst order;
+    CHECK_FALSE(order.is_known(3));
+    for (const unsigned ticks : {20u, 10u, 30u, 20u, 99u}) {
+        static unsigned number;
+        order.took(number++, ticks);
+    }
+    order.sort(4);
+    CHECK(order.is_known(4));
+    CHECK_FALSE(order.is_known(5));
+    CHECK(std::vector<unsigned>{order[0], order[1], order[2], order[3]} == std::vector<unsigned>{2, 0, 3, 1});
+
+    TestNode node(1);
+    node.start_owner(0);
+    for (const bool wait : {false, true}) { // one that waits for those after it is set aside
+        std::vector<Flag> place(8);
+        volatile Flag begun = 0;
+        Region* its = nullptr;
+        Region region(8, [&](Unit& unit) {
+            const unsigned number = unit.units.lo;
+            place[number] = Hardware::fetch_add_full(begun, 1);
+            const double end = seconds_now() + (number == 6 ? 400e-6 : number == 4 ? 200e-6 : 50e-6);
+            while (seconds_now() < end)
+                cpu_relax();
+            if (wait && number == 1)
+                its->team().set_aside(unit);
+        });
+        its = &region;
+        unsigned longest_first = 0; // runs: what else runs here may make any turn long
+        for (unsigned run = 1; run <= 60; run++) {
+            begun = 0;
+            region.run();
+            REQUIRE(region.each_ran(run));
+            longest_first += place[6] == 1 && place[4] == 2;
+        }
+        if (wait)
+            CHECK(place == std::vector<Flag>{0, 1, 2, 3, 4, 5, 6, 7});
+        else
+            CHECK(longest_first > 0);
+    }
+    node.stop();
+}
