@@ -7,6 +7,7 @@
 
 #include "lend/rank.h"
 #include "loop/chaos.h"
+#include "observe/calls.h"
 #include "observe/recorder.h"
 #include "base/os.h"
 #include "base/times.h"
@@ -241,6 +242,7 @@ Flag Lender::tenant() const
 void Lender::account_lent(uint64_t now)
 {
     bump(counters().lent_ticks, now - lent_since_);
+    observe::note_moment(now); // a wait may be long, and have many leases
     if (WS_UNLIKELY(observe::recording)) {
         record(EventKind::lent, lent_since_, now, tenant());
     }

@@ -8,6 +8,7 @@
 #include "lend/lend.h"
 #include "lend/victims.h"
 #include "mpi/job.h"
+#include "observe/calls.h"
 #include "observe/verdict.h"
 #include "openmp/shared/site.h"
 #include "policy/policy.h"
@@ -456,6 +457,7 @@ void report(Job& job)
     PMPI_Reduce(&mine.wall, &wall, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     const Facts facts = gather_facts(job, figures);
     figures.cores = facts.cores;
+    figures.over_time = observe::time_spent(job.board->ended_at);
     int wanted = job.options.report || !job.options.report_file.empty(); // by rank 0, which writes it
     PMPI_Bcast(&wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
     Report gathered;

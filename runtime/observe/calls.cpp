@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "observe/calls.h"
 
+#include "observe/moments.h"
 #include "observe/recorder.h"
 #include "base/atomics.h"
 #include "base/spin_lock.h"
@@ -65,9 +66,10 @@ struct Marks {
 Marks marks;
 int present_level;
 
-Marks now_counted()
+Marks counted_at(uint64_t now)
 {
-    Marks m = {ticks(), mpi_ticks_now(), 0, 0, 0, 0, board->lag_ticks};
+    const uint64_t in_call = under_way.name && now > under_way.begin ? now - under_way.begin : 0;
+    Marks m = {now, board->process.mpi_ticks + in_call, 0, 0, 0, 0, board->lag_ticks};
     const LendCounters& home = board->seat(0).lend;
     m.blocked = home.blocked_ticks;
     m.lent = home.lent_ticks;
@@ -77,6 +79,14 @@ Marks now_counted()
         m.close_wait += board->loop(i).close_wait_ticks;
     m.close_wait += board->loop(loop_rows - 1).close_wait_ticks;
     return m;
+}
+
+Moments moments;
+
+Moment now_spent(uint64_t now)
+{
+    const Marks m = counted_at(now);
+    return {m.at, m.mpi, m.lent, m.close_wait, m.borrowed};
 }
 
 unsigned phase_row_of(int level)
@@ -117,8 +127,10 @@ void called(const char* name, int enter)
 {
     Call& call = under_way;
     if (enter) {
-        if (!is_clock(name))
+        if (!is_clock(name)) {
             call = {name, ticks()};
+            note_moment(call.begin);
+        }
         return;
     }
     if (!call.name) // it began before the hook was there
@@ -126,8 +138,10 @@ void called(const char* name, int enter)
     const uint64_t now = ticks(), took = now - call.begin;
     const base::Flag row = call_row(call.name);
     call.name = nullptr;
-    if (is_home())
+    if (is_home()) {
         bump(board->process.mpi_ticks, took);
+        note_moment(now);
+    }
     if (row == no_row)
         return;
     add(board->call(row).calls, 1);
@@ -136,18 +150,32 @@ void called(const char* name, int enter)
         record(EventKind::mpi, now - took, now, row);
 }
 
+void start_moments(double ticks_per_us)
+{
+    constexpr double step_us = 1000;
+    moments.start(now_spent(board->attached_at), uint64_t(step_us * ticks_per_us));
+}
+
+void note_moment(uint64_t now)
+{
+    if (WS_UNLIKELY(moments.due(now)) && is_home())
+        moments.add(now_spent(now));
+}
+
+std::vector<TimeSlice> time_spent(uint64_t end) { return slices_of(moments, now_spent(end)); }
+
 uint64_t mpi_ticks_now() { return board->process.mpi_ticks + (under_way.name ? ticks() - under_way.begin : 0); }
 
 void first_phase()
 {
     own_seat = &board->seat(0); // of a rank without a window, too, which has calls and phases but lends nothing
-    marks = now_counted();
+    marks = counted_at(ticks());
     enter(1);
 }
 
 void end_phase()
 {
-    const Marks now = now_counted();
+    const Marks now = counted_at(ticks());
     PhaseRow& row = board->phase_row(Hardware::load_relaxed(board->phase));
     bump(row.wall_ticks, now.at - marks.at);
     bump(row.mpi_ticks, now.mpi - marks.mpi);

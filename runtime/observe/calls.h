@@ -4,6 +4,7 @@
 #pragma once
 
 #include "observe/board.h"
+#include "observe/moments.h"
 
 namespace ws::observe {
 
@@ -18,6 +19,15 @@ base::Flag call_row(const char* name);
 void called(const char* name, int enter);
 // In MPI so far, the home thread; the call under way included. Called by that thread.
 uint64_t mpi_ticks_now();
+
+// In a run with report or trace: begins to keep what the rank counts over time, from the moment that it attached. The
+// first moments are a millisecond apart.
+void start_moments(double ticks_per_us);
+// The counters of the calling thread have changed, at `now`: of the home thread, a moment is kept if one is due. Off,
+// or not due, it costs one comparison.
+void note_moment(uint64_t now);
+// How the rank spent its time until `end`; empty in other runs.
+std::vector<TimeSlice> time_spent(uint64_t end);
 
 // MPICH's hook for MPI_Pcontrol; acts for the home thread only.
 void phase_begins(int level);

@@ -183,6 +183,9 @@ std::string pack(const RankFigures& r)
     json cores = json::array();
     for (const CoresFrom& c : r.cores)
         cores.push_back({c.deal, c.at_s, c.periods, c.cores});
+    json over_time = json::array();
+    for (const TimeSlice& s : r.over_time)
+        over_time.push_back(packed(s));
     std::string bytes;
     json::to_msgpack({{r.rank, r.node, r.node_rank, r.workers, r.first_worker, r.started_unix_ns},
                       {r.host, r.program, r.inactive},
@@ -192,7 +195,8 @@ std::string pack(const RankFigures& r)
                       packed(r.calls),
                       phases,
                       r.borrowed_on,
-                      cores},
+                      cores,
+                      over_time},
                      bytes);
     return bytes;
 }
@@ -216,6 +220,8 @@ RankFigures unpack_rank(const std::string& bytes)
     all[7].get_to(r.borrowed_on);
     for (const json& c : all[8])
         r.cores.push_back({c[0], c[1], c[2], c[3]});
+    for (const json& s : all[9])
+        r.over_time.push_back(unpacked<TimeSlice>(s));
     return r;
 }
 

@@ -12,6 +12,7 @@
 
 #include "observe/board.h"
 #include "observe/histogram.h"
+#include "observe/moments.h"
 #include <cstdint>
 #include <map>
 #include <string>
@@ -38,9 +39,27 @@ struct PhaseCounts {
     WS_PHASE_COUNTERS(WS_FIGURE, WS_FIGURE)
 };
 
+// Why others did not help more with a loop; `unknown` in reports of old versions.
+enum class LoopCause : unsigned {
+    unknown,
+    helped,         // they did
+    not_helped,     // it was shared, and ended before anybody came
+    none_waited,    // no rank waited when it began
+    too_short,
+    coarse,         // chunks are long, as iterations are long or few
+    gained_nothing, // sharing it was tried, and brought nothing
+    tasks,          // it runs OpenMP tasks
+    kinds
+};
+struct LoopCauseWords {
+    const char *name, *text, *remedy; // the remedy is empty if there is none
+};
+const LoopCauseWords& words_of(LoopCause cause);
+
 struct LoopFigures {
     std::string name;
     LoopCounts counts;
+    LoopCause cause = LoopCause::unknown; // of the job's loops
 };
 struct CallFigures {
     std::string name;
@@ -68,6 +87,7 @@ struct RankFigures {
     std::map<int64_t, PhaseCounts> phases; // by MPI_Pcontrol level
     std::map<unsigned, double> borrowed_on; // by row of the node's core table, seconds
     std::vector<CoresFrom> cores; // over time, the first at 0; none without -workshare-openmp
+    std::vector<TimeSlice> over_time; // of equal length, from begin to end; none in reports of old versions
 };
 LoopCounts loop_counts(const LoopRow& row, double tick); // a tick in seconds
 RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const char* inactive);
@@ -92,6 +112,7 @@ struct RankRow {
     RankCounts counts;
     std::vector<LoopFigures> loops;
     std::vector<CoresFrom> cores;
+    std::vector<TimeSlice> over_time;
 };
 struct NodeRow {
     int64_t node;
@@ -160,7 +181,15 @@ std::string report_text(const Report& report);
 std::string report_json(const Report& report);
 std::string report_csv(const Report& report);
 
-enum class ReportFormat { text, json, csv };
+// A run of a page, and what it is called there.
+struct NamedReport {
+    std::string name;
+    const Report* report;
+};
+// One page for all runs, which are compared with the first.
+std::string report_html(const std::vector<NamedReport>& runs);
+
+enum class ReportFormat { text, json, csv, html };
 ReportFormat report_format(const std::string& file); // by its ending
 std::string report_as(ReportFormat format, const Report& report);
 
@@ -191,14 +220,38 @@ template <class L, class F> void fields_of_loop(L& c, F f)
 }
 template <class C, class F> void fields_of_call(C& c, F f) { WS_CALL_COUNTERS(WS_VISIT_FIGURE) }
 template <class P, class F> void fields_of_phase(P& c, F f) { WS_PHASE_COUNTERS(WS_VISIT_FIGURE, WS_VISIT_FIGURE) }
+// The tree of efficiencies: a level is the product of the levels below it.
+struct EfficiencyLevel {
+    const char *name, *text;
+    unsigned depth;
+    bool of_nodes; // says nothing about a job on one node
+    double Efficiency::*value;
+};
+constexpr EfficiencyLevel efficiency_levels[] = {
+    {"parallel_efficiency", "parallel efficiency", 0, false, &Efficiency::parallel},
+    {"load_balance", "load balance", 1, false, &Efficiency::load_balance},
+    {"load_balance_inside_nodes", "inside nodes", 2, true, &Efficiency::load_balance_inside},
+    {"load_balance_between_nodes", "between nodes", 2, true, &Efficiency::load_balance_between},
+    {"communication_efficiency", "communication efficiency", 1, false, &Efficiency::communication},
+};
 template <class E, class F> void fields_of_efficiency(E& e, F f)
 {
     f("elapsed_s", e.elapsed_s);
-    f("parallel_efficiency", e.parallel);
-    f("load_balance", e.load_balance);
-    f("load_balance_inside_nodes", e.load_balance_inside);
-    f("load_balance_between_nodes", e.load_balance_between);
-    f("communication_efficiency", e.communication);
+    for (const EfficiencyLevel& level : efficiency_levels)
+        f(level.name, e.*level.value);
 }
+
+// The figures of ranks and nodes that tables show.
+struct RankColumn {
+    const char* text;
+    double RankCounts::*value;
+    bool time;
+};
+constexpr RankColumn rank_columns[] = {
+    {"computing", &RankCounts::computing_s, true}, {"in MPI", &RankCounts::mpi_s, true},
+    {"blocked", &RankCounts::blocked_s, true},     {"lent", &RankCounts::lent_s, true},
+    {"helped", &RankCounts::helped_s, true},       {"borrowed", &RankCounts::borrowed_s, true},
+    {"waited", &RankCounts::close_wait_s, true},   {"stolen", &RankCounts::iterations_stolen, false},
+};
 
 } // namespace ws::observe

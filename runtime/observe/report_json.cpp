@@ -64,9 +64,22 @@ Json loops(const std::vector<LoopFigures>& all)
     for (const LoopFigures& l : all) {
         Json j = {{"loop", l.name}};
         fields_of_loop(l.counts, Put{j});
+        if (l.cause != LoopCause::unknown)
+            j["cause"] = words_of(l.cause).name;
         list.push_back(std::move(j));
     }
     return list;
+}
+
+Json over_time(const std::vector<TimeSlice>& slices)
+{
+    Json j = {{"computing", Json::array()}, {"lent", Json::array()}, {"borrowed", Json::array()}};
+    for (const TimeSlice& s : slices) {
+        j["computing"].push_back(s.computing);
+        j["lent"].push_back(s.lent);
+        j["borrowed"].push_back(s.borrowed);
+    }
+    return j;
 }
 
 Json efficiency(const Efficiency& e)
@@ -115,6 +128,8 @@ std::string report_json(const Report& r)
         for (const CoresFrom& c : n.cores)
             rank["openmp_cores_over_time"].push_back(
                 {{"deal", c.deal}, {"at_s", c.at_s}, {"periods", count(c.periods)}, {"cores", count(c.cores)}});
+        if (!n.over_time.empty())
+            rank["over_time"] = over_time(n.over_time);
         j["by_rank"].push_back(std::move(rank));
     }
     j["by_loop"] = loops(r.loops);
@@ -241,15 +256,45 @@ RankCounts read_counts(const At& at)
     return c;
 }
 
+LoopCause read_cause(const At& at)
+{
+    const std::string name = at.text();
+    for (unsigned i = 0; i < unsigned(LoopCause::kinds); i++)
+        if (name == words_of(LoopCause(i)).name)
+            return LoopCause(i);
+    return LoopCause::unknown; // of a newer version
+}
+
 std::vector<LoopFigures> read_loops(const At& at)
 {
     std::vector<LoopFigures> loops;
     at.each([&](const At& l) {
-        LoopFigures f = {l["loop"].text(), {}};
+        LoopFigures f = {l["loop"].text(), {}, {}};
         fields_of_loop(f.counts, Get{l});
+        if (l.j.contains("cause")) // reports of old versions, and loops of ranks, lack it
+            f.cause = read_cause(l["cause"]);
         loops.push_back(f);
     });
     return loops;
+}
+
+std::vector<TimeSlice> read_over_time(const At& at)
+{
+    std::vector<TimeSlice> slices;
+    at["computing"].each([&](const At& part) { slices.push_back({part.number(), 0, 0}); });
+    const auto fill = [&](const char* name, double TimeSlice::*field) {
+        size_t i = 0;
+        at[name].each([&](const At& part) {
+            if (i < slices.size())
+                slices[i].*field = part.number();
+            i++;
+        });
+        if (i != slices.size())
+            at[name].wrong("not as long as the others");
+    };
+    fill("lent", &TimeSlice::lent);
+    fill("borrowed", &TimeSlice::borrowed);
+    return slices;
 }
 
 Efficiency read_efficiency(const At& at)
@@ -314,7 +359,7 @@ Report read_report(const std::string& bytes)
     });
     at["by_rank"].each([&](const At& n) {
         RankRow row = {n["rank"].integer(), n["node"].integer(), n["workers"].integer(), n["inactive"].text_or_null(),
-                       read_counts(n["totals"]), {}, {}};
+                       read_counts(n["totals"]), {}, {}, {}};
         if (n["loops"].j.is_null())
             r.rank_loops_omitted = true;
         else
@@ -324,6 +369,8 @@ Report read_report(const std::string& bytes)
                 row.cores.push_back(
                     {c["deal"].integer(), c["at_s"].number(), c["periods"].number(), c["cores"].number()});
             });
+        if (n.j.contains("over_time")) // likewise
+            row.over_time = read_over_time(n["over_time"]);
         r.rank.push_back(std::move(row));
     });
     r.loops = read_loops(at["by_loop"]);

@@ -4,6 +4,7 @@
 #include "observe/report.h"
 
 #include "observe/format.h"
+#include "observe/parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -136,13 +137,9 @@ std::string efficiencies(const Report& r)
     const Efficiency &a = r.as_is, &b = r.without_stealing;
     Table t({"<", "with sharing", "without (estimate)"});
     t.row({"elapsed", time_text(a.elapsed_s), time_text(b.elapsed_s)});
-    t.row({"parallel efficiency", percent(a.parallel), percent(b.parallel)});
-    t.row({"  load balance", percent(a.load_balance), percent(b.load_balance)});
-    if (r.nodes > 1) {
-        t.row({"    inside nodes", percent(a.load_balance_inside), percent(b.load_balance_inside)});
-        t.row({"    between nodes", percent(a.load_balance_between), percent(b.load_balance_between)});
-    }
-    t.row({"  communication efficiency", percent(a.communication), percent(b.communication)});
+    for (const EfficiencyLevel& level : efficiency_levels)
+        if (r.nodes > 1 || !level.of_nodes)
+            t.row({std::string(2 * level.depth, ' ') + level.text, percent(a.*level.value), percent(b.*level.value)});
     std::string s = "\nEFFICIENCY\n" + t.text();
     if (r.totals.borrowed_s > 0)
         s += format("  sharing made it about %.2f times as fast\n", r.speedup);
@@ -155,22 +152,21 @@ std::string waiting(const RankCounts& c)
         return "";
     Table t({"<", "", "of the waiting", "times"});
     t.row({"waited in MPI, all ranks", time_text(c.blocked_s), "100 %", ""});
-    t.row({"won back: their cores computed for others", time_text(c.helped_s), percent(c.helped_s, c.blocked_s), ""});
-    t.row({"handing cores over and back", time_text(std::max(0.0, c.lent_s - c.helped_s)),
-           percent(std::max(0.0, c.lent_s - c.helped_s), c.blocked_s), count_text(c.lends)});
-    std::vector<unsigned> order;
-    for (unsigned k = 0; k < refusal_kinds; k++)
-        if (c.refused[k] > 0 || c.refused_s[k] > 0)
-            order.push_back(k);
-    std::sort(order.begin(), order.end(), [&](unsigned x, unsigned y) { return c.refused_s[x] > c.refused_s[y]; });
-    for (unsigned k : order)
-        t.row({std::string("lost: ") + refusal_text(k), time_text(c.refused_s[k]), percent(c.refused_s[k], c.blocked_s),
-               count_text(c.refused[k])});
-    double rest = c.blocked_s - c.lent_s;
-    for (double s : c.refused_s)
-        rest -= s;
-    if (rest >= 0.0005 * c.blocked_s)
-        t.row({"lost: spun, without a look for work", time_text(rest), percent(rest, c.blocked_s), ""});
+    const auto row = [&](const char* lost, const TimePart& p) {
+        t.row({std::string(lost) + p.text, time_text(p.seconds), percent(p.seconds, c.blocked_s),
+               p.times < 0 ? "" : count_text(p.times)});
+    };
+    const std::vector<TimePart> parts = waiting_parts(c); // helped, handing over, the reasons, spun
+    std::vector<TimePart> reasons(parts.begin() + 2, parts.end() - 1);
+    std::stable_sort(reasons.begin(), reasons.end(),
+                     [](const TimePart& x, const TimePart& y) { return x.seconds > y.seconds; });
+    row("", parts[0]);
+    row("", parts[1]);
+    for (const TimePart& p : reasons)
+        if (p.times > 0 || p.seconds > 0)
+            row("lost: ", p);
+    if (const TimePart& spun = parts.back(); spun.seconds >= 0.0005 * c.blocked_s)
+        row("lost: ", spun);
     return "\nWAITING\n" + t.text();
 }
 
@@ -240,19 +236,7 @@ std::string loops(const Report& r)
     return s;
 }
 
-// The figures of ranks and nodes that the tables have.
-struct Column {
-    const char* name;
-    double RankCounts::*field;
-    bool time;
-};
-constexpr Column columns[] = {
-    {"computing", &RankCounts::computing_s, true}, {"in MPI", &RankCounts::mpi_s, true},
-    {"blocked", &RankCounts::blocked_s, true},     {"lent", &RankCounts::lent_s, true},
-    {"helped", &RankCounts::helped_s, true},       {"borrowed", &RankCounts::borrowed_s, true},
-    {"waited", &RankCounts::close_wait_s, true},   {"stolen", &RankCounts::iterations_stolen, false},
-};
-std::string cell(const Column& c, double x) { return c.time ? time_text(x) : count_text(x); }
+std::string cell(const RankColumn& c, double x) { return c.time ? time_text(x) : count_text(x); }
 
 // A few rows are shown as they are; of many only the extremes, by name, and the median.
 template <class Row> std::string rows_or_summary(const char* title, const char* what, const std::vector<Row>& rows,
@@ -263,30 +247,30 @@ template <class Row> std::string rows_or_summary(const char* title, const char* 
                     " (helped: for others; borrowed: from others; waited: for helpers; stolen: iterations)\n";
     if (rows.size() <= most_rank_rows) {
         std::vector<std::string> head = {what};
-        for (const Column& c : columns)
-            head.push_back(c.name);
+        for (const RankColumn& c : rank_columns)
+            head.push_back(c.text);
         head.push_back(what == std::string("node") ? "<efficiency" : "<");
         Table t(head);
         for (const Row& r : rows) {
             std::vector<std::string> cells = {std::to_string(number(r))};
-            for (const Column& c : columns)
-                cells.push_back(cell(c, r.counts.*c.field));
+            for (const RankColumn& c : rank_columns)
+                cells.push_back(cell(c, r.counts.*c.value));
             cells.push_back(printable(note(r)));
             t.row(cells);
         }
         return s + t.text();
     }
     Table t({"<", "least", what, "quarter", "median", "three quarters", "most", what, "sum"});
-    for (const Column& c : columns) {
+    for (const RankColumn& c : rank_columns) {
         std::vector<std::pair<double, int64_t>> sorted;
         double sum = 0;
         for (const Row& r : rows) {
-            sorted.push_back({r.counts.*c.field, number(r)});
-            sum += r.counts.*c.field;
+            sorted.push_back({r.counts.*c.value, number(r)});
+            sum += r.counts.*c.value;
         }
         std::sort(sorted.begin(), sorted.end());
         auto at = [&](double q) { return cell(c, sorted[size_t(q * double(sorted.size() - 1))].first); };
-        t.row({c.name, at(0), std::to_string(sorted.front().second), at(0.25), at(0.5), at(0.75), at(1),
+        t.row({c.text, at(0), std::to_string(sorted.front().second), at(0.25), at(0.5), at(0.75), at(1),
                std::to_string(sorted.back().second), cell(c, sum)});
     }
     return s + t.text();
@@ -506,12 +490,20 @@ ReportFormat report_format(const std::string& file)
     auto ends = [&](const std::string& end) {
         return file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0;
     };
-    return ends(".json") ? ReportFormat::json : ends(".csv") ? ReportFormat::csv : ReportFormat::text;
+    return ends(".json")   ? ReportFormat::json
+           : ends(".csv")  ? ReportFormat::csv
+           : ends(".html") ? ReportFormat::html
+                           : ReportFormat::text;
 }
 
 std::string report_as(ReportFormat format, const Report& r)
 {
-    return format == ReportFormat::json ? report_json(r) : format == ReportFormat::csv ? report_csv(r) : report_text(r);
+    switch (format) {
+    case ReportFormat::json: return report_json(r);
+    case ReportFormat::csv: return report_csv(r);
+    case ReportFormat::html: return report_html({NamedReport{"", &r}});
+    default: return report_text(r);
+    }
 }
 
 // ---- two reports
@@ -536,22 +528,13 @@ std::string report_comparison(const Report& a, const Report& b, const std::strin
              "; B: " + plural(b.ranks, "rank") + ", " + plural(b.cores, "core") + ", " + plural(b.nodes, "node") +
              ".\n";
     Table t({"<", "A", "B", "B / A"});
-    auto time = [&](const char* name, double x, double y) { t.row({name, time_text(x), time_text(y), change(x, y)}); };
-    auto share = [&](const char* name, double x, double y) { t.row({name, percent(x), percent(y), change(x, y)}); };
-    auto count = [&](const char* name, double x, double y) {
-        t.row({name, count_text(x), count_text(y), change(x, y)});
-    };
-    time("elapsed", a.elapsed_s, b.elapsed_s);
-    time("elapsed without sharing (estimate)", a.without_stealing.elapsed_s, b.without_stealing.elapsed_s);
-    share("parallel efficiency", a.as_is.parallel, b.as_is.parallel);
-    share("  load balance", a.as_is.load_balance, b.as_is.load_balance);
-    share("  communication efficiency", a.as_is.communication, b.as_is.communication);
-    for (const Column& c : columns)
-        (c.time ? std::function<void(const char*, double, double)>(time) : count)(c.name, a.totals.*c.field,
-                                                                                  b.totals.*c.field);
-    count("chunks stolen", a.totals.chunks_stolen, b.totals.chunks_stolen);
-    time("claim to first iteration, median", a.totals.steal_latency.quantile(0.5),
-         b.totals.steal_latency.quantile(0.5));
+    for (const Compared& c : compare({&a, &b})) {
+        const auto text = [&](double x) {
+            return c.kind == Compared::time ? time_text(x) : c.kind == Compared::share ? percent(x) : count_text(x);
+        };
+        t.row({std::string(2 * c.depth, ' ') + c.text, text(c.values[0]), text(c.values[1]),
+               change(c.values[0], c.values[1])});
+    }
     s += "\n" + t.text();
     for (const auto& [of, report] : {std::pair("A", &a), std::pair("B", &b)})
         for (size_t n = 0; n < report->node.size() && n < most_rank_rows; n++)
@@ -561,22 +544,11 @@ std::string report_comparison(const Report& a, const Report& b, const std::strin
                      lines.back() + "\n";
 
     Table loops({"A", "B", "B / A", "stolen A", "stolen B", "<loop (time of owners and helpers)"});
-    std::map<std::string, std::pair<LoopCounts, LoopCounts>> both;
-    for (const LoopFigures& l : a.loops)
-        both[l.name].first = l.counts;
-    for (const LoopFigures& l : b.loops)
-        both[l.name].second = l.counts;
-    std::vector<std::pair<double, std::string>> order;
-    for (const auto& [name, c] : both)
-        order.push_back(
-            {-(c.first.computing_s + c.first.borrowed_s + c.second.computing_s + c.second.borrowed_s), name});
-    std::sort(order.begin(), order.end());
-    for (size_t i = 0; i < order.size() && i < most_rows; i++) {
-        const auto& [x, y] = both[order[i].second];
-        const double tx = x.computing_s + x.borrowed_s, ty = y.computing_s + y.borrowed_s;
-        loops.row({time_text(tx), time_text(ty), change(tx, ty),
-                   percent(x.iterations_stolen, x.iterations_kept + x.iterations_stolen),
-                   percent(y.iterations_stolen, y.iterations_kept + y.iterations_stolen), printable(order[i].second)});
+    const std::vector<ComparedLoop> both = compare_loops({&a, &b});
+    for (size_t i = 0; i < both.size() && i < most_rows; i++) {
+        const ComparedLoop& l = both[i];
+        loops.row({time_text(l.seconds[0]), time_text(l.seconds[1]), change(l.seconds[0], l.seconds[1]),
+                   percent(l.stolen[0]), percent(l.stolen[1]), printable(l.name)});
     }
     if (!both.empty())
         s += "\n" + loops.text();

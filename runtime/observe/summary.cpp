@@ -2,6 +2,7 @@
 //
 // The ranks' figures put together: sums, who computed on whose core, the POP metrics. The formulas are derived in
 // docs/reference/report.md.
+#include "observe/loop_cause.h"
 #include "observe/report.h"
 
 #include <algorithm>
@@ -39,6 +40,19 @@ constexpr RefusalWords refusals[] = {
 };
 static_assert(sizeof refusals / sizeof *refusals == refusal_kinds);
 
+constexpr LoopCauseWords loop_causes[] = {
+    // as in LoopCause
+    {"unknown", "", ""},
+    {"helped", "ranks helped", ""},
+    {"not_helped", "it was shared, but ended before a rank came", ""},
+    {"none_waited", "no rank waited when it began", ""},
+    {"too_short", "too short to share", "put the directive on an outer loop, or fuse loops"},
+    {"coarse", "its iterations are too long or too few", "collapse(2), or a smaller chunk size"},
+    {"gained_nothing", "sharing gained nothing: memory-bound or too short", "block it for the cache, or fuse loops"},
+    {"tasks", "it runs OpenMP tasks, which sharing does not divide", "-workshare-openmp=lend"},
+};
+static_assert(sizeof loop_causes / sizeof *loop_causes == size_t(LoopCause::kinds));
+
 double ratio(double a, double b, double if_none = 1) { return b > 0 ? a / b : if_none; }
 
 } // namespace
@@ -51,6 +65,8 @@ void add_counts(LoopCounts& to, const LoopCounts& from)
 }
 
 void add_counts(CallCounts& to, const CallCounts& from) { add_numbers(to, from); }
+
+const LoopCauseWords& words_of(LoopCause cause) { return loop_causes[size_t(cause)]; }
 
 const char* refusal_name(unsigned kind) { return refusals[kind].name; }
 const char* refusal_text(unsigned kind) { return refusals[kind].text; }
@@ -206,7 +222,8 @@ void ReportBuilder::sum_ranks()
         t.cores += double(uses.now.size());
         t.elapsed_s = std::max(t.elapsed_s, c.wall_s);
         lag = std::max(lag, r.lag_s);
-        t.rank.push_back({r.rank, r.node, r.workers, r.inactive, c, std::move(r.loops), std::move(r.cores)});
+        t.rank.push_back({r.rank, r.node, r.workers, r.inactive, c, std::move(r.loops), std::move(r.cores),
+                          std::move(r.over_time)});
     }
     t.nodes = double(nodes.size());
     t.as_is = efficiency(t.elapsed_s, all.now);
@@ -225,6 +242,8 @@ Report ReportBuilder::finish()
     sum_ranks();
     for (const auto& [name, counts] : loops_)
         t.loops.push_back({name, counts});
+    for (LoopFigures& l : t.loops)
+        l.cause = loop_cause(l, ratio(t.cores, t.nodes));
     std::stable_sort(t.loops.begin(), t.loops.end(), [](const LoopFigures& a, const LoopFigures& b) {
         return a.counts.computing_s + a.counts.borrowed_s > b.counts.computing_s + b.counts.borrowed_s;
     });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "observe/verdict.h"
 
-#include "base/times.h"
 #include "observe/format.h"
+#include "observe/loop_cause.h"
 
 #include <algorithm>
 #include <cctype>
@@ -12,9 +12,6 @@
 #include <nlohmann/json.hpp>
 
 namespace ws::observe {
-
-// A sleeping rank is not woken for less.
-constexpr double short_run_s = 1e-6 * base::times::publish_asleep_us;
 
 namespace {
 
@@ -43,30 +40,20 @@ std::string used_by_others(const Facts& f)
     return format("%.0f %% of ", 100 * f.others.share) + cpus;
 }
 
-double per_run(const LoopFigures& l, double x) { return l.counts.executions > 0 ? x / l.counts.executions : 0; }
-double time_of(const LoopFigures& l) { return l.counts.computing_s + l.counts.borrowed_s; }
-
 // The part of the waiting in which another rank of the node computed.
 double helpable(const Totals& t) { return std::max(0.0, t.idle - t.refused[unsigned(Refusal::all_wait)]); }
 
 std::string mostly_in_call(const Facts& f) { return f.calls.empty() ? "" : ", mostly in " + f.calls[0].name; }
 
-// Returns the loop whose longest chunk is a large part of an execution, or null. A thief cannot take a part of a chunk,
-// so an execution lasts at least as long as its longest chunk. Only the longest chunk of all executions is known. If
-// others had the CPU meanwhile, or the data was cold, one chunk in thousands was long, and `waited` is small compared
-// with such a chunk in each execution.
+// Returns the loop whose longest chunk is a large part of an execution, or null.
 const LoopFigures* coarse_loop(const Totals& t, const Facts& f, double waited)
 {
     const double cores = (t.ranks + t.workers) / std::max(t.nodes, 1.0);
     for (const LoopFigures& l : f.loops)
-        if (time_of(l) > 0.2 * t.loops && l.counts.longest_chunk_s > 0.5 * per_run(l, time_of(l)) / cores &&
-            waited > 0.1 * l.counts.longest_chunk_s * l.counts.executions)
+        if (time_of(l) > 0.2 * t.loops && is_coarse(l, cores, waited))
             return &l;
     return nullptr;
 }
-
-// Tasks were put in most executions of the loop, a parallel region's.
-bool has_tasks(const LoopFigures& l) { return l.counts.executions_with_tasks > 0.5 * l.counts.executions; }
 
 Cause tasks_cause(const LoopFigures& l)
 {
@@ -124,17 +111,6 @@ bool no_core_was_free(const Totals& t)
 {
     return t.refused[unsigned(Refusal::core_taken)] > (t.crowded > 0 ? 0.1 : 0.5) * helpable(t);
 }
-
-// Returns the time per execution of the kind of execution, cut or whole, in which most of the loop's time was spent: a
-// thousand short ones do not make a long one short. Guests help with long ones only.
-double usual_run(const LoopFigures& l)
-{
-    const LoopCounts& c = l.counts;
-    const double cut = c.cut_s + c.borrowed_s, whole = time_of(l) - cut, runs_whole = c.executions - c.executions_cut;
-    return c.executions_cut > 0 && cut > whole ? cut / c.executions_cut : runs_whole > 0 ? whole / runs_whole : 0;
-}
-
-bool is_short(const LoopFigures& l) { return usual_run(l) < short_run_s; }
 
 // A loop that was hardly shared.
 std::string why_unshared(const LoopFigures& l)

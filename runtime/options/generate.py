@@ -69,6 +69,8 @@ class Option:
             self.wrong('has a number behind none of its words')
         if (kind == 'words') > bool(self.words) or (kind == 'file') != bool(self.endings):
             self.wrong(f'lacks its words or endings, or has some as a {kind}')
+        if len(self.endings) > 4:
+            self.wrong('has more than four endings, for which row.h has no room')
         if kind in ('flag', 'number', 'words') and self.default not in self.words and not (
                 self.default.isdigit() and kind != 'words' and self.least <= int(self.default) <= self.most):
             self.wrong(f'has no right default ({self.default})')

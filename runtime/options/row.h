@@ -21,7 +21,7 @@ struct OptionRow {
         const char* word; // that may have a number behind it, as in "share:8"; null: none
         unsigned least, most;
     } numbered;
-    const char* endings[4]; // of a file's name, ended by null
+    const char* endings[5]; // of a file's name, ended by null
     bool any_ending;
     const char* standard; // the default
     const char* policy;

@@ -13,9 +13,9 @@ _workshare_hydra_options='-genv -genvlist -genvnone -genvall -f -hosts -wdir -co
     -print-all-exitcodes -iface -ppn -profile -prepend-rank -prepend-pattern -outfile-pattern -errfile-pattern -nameserver
     -disable-auto-cleanup -disable-hostname-propagation -order-nodes -localhost -usize -pmi-port -skip-launch-node -gpus-per-proc'
 _workshare_mpicc_options='-fws -fws=openmp -fws-report -fws-warn= -cc= -show'
-_workshare_top_options='--help --version --once --json --interval --count --pid --job --all'
+_workshare_top_options='--help --version --once --json --interval --count --pid --job --all --record --replay'
 _workshare_timeline_options='--help --version --output --range --loops --title'
-_workshare_report_options='--help --version --json --csv'
+_workshare_report_options='--help --version --json --csv --html --output --history --fail-if --fail-if-worse --baseline'
 _workshare_doctor_options='--help --version --json --list --check --ranks --root'
 _workshare_setup_commands='try demo test bench papers build package env packages clean help'
 
@@ -106,6 +106,7 @@ _workshare_top() {
     case $prev in
     --pid | -p) mapfile -t COMPREPLY < <(compgen -W "$(pgrep -u "$(id -u)" -f '(mpirun|mpiexec)' 2>/dev/null)" -- "$cur") ;;
     --interval | -i | --count | -n | --job | -j) ;;
+    --record | -r | --replay | -R) _workshare_files "$cur" json jsonl ;;
     *) _workshare_words "$cur" "$_workshare_top_options" ;;
     esac
 }
@@ -124,8 +125,11 @@ _workshare_timeline() {
 _workshare_report() {
     local cur prev joined
     _workshare_before
-    case $cur in
-    -*) _workshare_words "$cur" "$_workshare_report_options" ;;
+    case $prev,$cur in
+    --history,*) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+    --output,* | -o,*) _workshare_files "$cur" html ;;
+    --fail-if,* | --fail-if-worse,*) ;;
+    *,-*) _workshare_words "$cur" "$_workshare_report_options" ;;
     *) _workshare_files "$cur" json ;;
     esac
 }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// ws-report: reads what `mpirun -workshare-report=FILE.json` has written; two of them it compares.
-// docs/man/ws-report.1.scd
+// ws-report: reads what `mpirun -workshare-report=FILE.json` has written. It prints one report, compares several, makes
+// pages of them, and judges them. docs/man/ws-report.1.scd
+#include "files.h"
+#include "gate.h"
+#include "history.h"
+#include "history_page.h"
+#include "observe/format.h"
 #include "observe/report.h"
-#include "base/open_file.h"
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -14,67 +19,181 @@
 
 namespace {
 
-std::string contents(const std::string& name)
+using namespace ws::report;
+using ws::observe::format;
+using ws::observe::NamedReport;
+using ws::observe::Report;
+
+struct Options {
+    std::vector<std::string> files, conditions, baseline;
+    std::string history, worse, output;
+    bool csv = false, json = false, html = false;
+};
+
+constexpr int failed = 1, misuse = 2;
+
+// The condition fails the first of the runs for which it holds: one line says so.
+int judge(const Condition& c, const std::vector<std::string>& names, const std::vector<Report>& reports)
 {
-    std::string text;
-    if (name != "-") {
-        if (const std::string wrong = ws::base::read_whole(name.c_str(), text); !wrong.empty())
-            throw std::runtime_error(wrong);
-        return text;
-    }
-    char buffer[65536];
-    size_t n;
-    errno = 0;
-    while ((n = std::fread(buffer, 1, sizeof buffer, stdin)) > 0)
-        text.append(buffer, n);
-    if (std::ferror(stdin))
-        throw std::runtime_error(std::strerror(errno));
-    return text;
+    std::string values;
+    for (size_t i = 0; i < reports.size(); i++)
+        for (const Figure& f : figures_of(reports[i]))
+            if (f.name == c.name) {
+                if (holds(c, f.value)) {
+                    std::printf("failed: %s is %.4g, %s %g (%s)\n", c.name.c_str(), f.value, text_of(c), c.limit,
+                                names[i].c_str());
+                    return failed;
+                }
+                values += (values.empty() ? "" : ", ") + format("%.4g", f.value);
+            }
+    std::printf("passed: %s is %s, not %s %g\n", c.name.c_str(), values.c_str(), text_of(c), c.limit);
+    return 0;
 }
 
-ws::observe::Report read(const std::string& name)
+int judge_slower(double limit, const std::vector<Report>& baseline, const std::vector<Report>& now)
 {
+    const auto times = [](const std::vector<Report>& reports) {
+        std::vector<double> elapsed;
+        for (const Report& r : reports)
+            elapsed.push_back(r.elapsed_s);
+        return elapsed;
+    };
+    const Slower s = slower(times(baseline), times(now));
+    const std::string change = format("%.2g %% %s than the %zu runs of the baseline", 100 * std::fabs(s.part),
+                                      s.part < 0 ? "shorter" : "longer", baseline.size());
+    const std::string bounds = format("%g %% and their noise of %.2g %%", 100 * limit, 100 * s.noise);
+    if (s.part > limit + s.noise) {
+        std::printf("failed: it took %s, more than %s\n", change.c_str(), bounds.c_str());
+        return failed;
+    }
+    std::printf("passed: it took %s, within %s\n", change.c_str(), bounds.c_str());
+    return 0;
+}
+
+int judge_all(const Options& o, const std::vector<Report>& reports)
+{
+    int status = 0;
+    for (const std::string& text : o.conditions)
+        status = std::max(status, judge(parse_condition(text), o.files, reports));
+    if (!o.worse.empty()) {
+        std::vector<Report> baseline;
+        for (const std::string& path : o.baseline)
+            for (const std::string& file : reports_in(path))
+                baseline.push_back(read(file));
+        if (baseline.size() < least_baseline)
+            throw std::runtime_error(format("--fail-if-worse needs %zu runs or more as its baseline, to know their "
+                                            "noise; it has %zu",
+                                            least_baseline, baseline.size()));
+        status = std::max(status, judge_slower(parse_share(o.worse), baseline, reports));
+    }
+    return status;
+}
+
+int make_history(const Options& o)
+{
+    const std::vector<Run> runs = read_history(o.history);
+    const std::string folder = o.output.empty() ? o.history + "/pages" : o.output;
+    make_folder(folder);
+    const std::vector<Experiment> experiments = experiments_of(runs);
+    for (const PageFile& page : history_pages(experiments, WS_VERSION))
+        write(folder + "/" + page.name, page.text);
+    std::printf("%s/index.html\n", folder.c_str());
+    return 0;
+}
+
+std::string text_of(const Options& o, const std::vector<Report>& reports)
+{
+    if (o.html) {
+        std::vector<NamedReport> runs;
+        for (size_t i = 0; i < reports.size(); i++)
+            runs.push_back({o.files[i], &reports[i]});
+        return report_html(runs);
+    }
+    if (reports.size() == 2)
+        return report_comparison(reports[0], reports[1], o.files[0], o.files[1]);
+    return report_as(o.csv    ? ws::observe::ReportFormat::csv
+                     : o.json ? ws::observe::ReportFormat::json
+                              : ws::observe::ReportFormat::text,
+                     reports[0]);
+}
+
+// Throws what CLI11 throws for wrong use.
+void check(Options& o)
+{
+    using Error = CLI::ValidationError;
+    const bool judges = !o.conditions.empty() || !o.worse.empty();
+    if (!o.history.empty()) {
+        if (judges || o.csv || o.json || o.html || !o.files.empty() || !o.baseline.empty())
+            throw Error("--history stands alone, or with --output");
+        return;
+    }
+    if (o.files.empty())
+        throw Error("FILE is required");
+    if (o.worse.empty() != o.baseline.empty())
+        throw Error("--fail-if-worse and --baseline require each other");
+    if (judges && (o.csv || o.json || o.html || !o.output.empty()))
+        throw Error("--fail-if and --fail-if-worse print one line; they exclude other output");
+    if (o.files.size() > 1 && (o.csv || o.json))
+        throw Error("two reports are compared as text or with --html only");
+    if (o.files.size() > 2 && !o.html && !judges)
+        throw Error("more than two reports are compared with --html only");
     try {
-        return ws::observe::read_report(contents(name));
-    } catch (const std::exception& error) {
-        throw std::runtime_error((name == "-" ? "standard input" : name) + ": " + error.what());
+        for (const std::string& condition : o.conditions)
+            parse_condition(condition);
+        if (!o.worse.empty() && parse_share(o.worse) < 0)
+            throw std::invalid_argument("\"" + o.worse + "\" is below 0");
+    } catch (const std::invalid_argument& e) {
+        throw Error(e.what());
     }
 }
 
 int run(int argc, char** argv)
 {
-    CLI::App app("Prints the report of a Workshare job again, or what differs between two of them.", "ws-report");
-    std::vector<std::string> files;
-    bool csv = false, json = false;
-    app.add_option("FILE", files, "what mpirun -workshare-report=FILE.json has written; - is standard input")
-        ->required()
-        ->expected(1, 2);
-    auto* as_csv = app.add_flag("--csv", csv, "one table, a figure a line");
-    app.add_flag("--json", json, "JSON, as it is written by this version")->excludes(as_csv);
+    CLI::App app("Prints the report of a Workshare job again, compares reports, makes pages of them, or judges them.",
+                 "ws-report");
+    Options o;
+    app.add_option("FILE", o.files, "what mpirun -workshare-report=FILE.json has written; - is standard input");
+    auto* csv = app.add_flag("--csv", o.csv, "one table, a figure a line");
+    auto* json = app.add_flag("--json", o.json, "JSON, as it is written by this version")->excludes(csv);
+    app.add_flag("--html", o.html, "a page for a browser; of several reports, compared with the first")
+        ->excludes(csv)
+        ->excludes(json);
+    app.add_option("-o,--output", o.output, "the file to write, or with --history the folder")->type_name("NAME");
+    app.add_option("--history", o.history, "pages of the reports in this folder, by commit")->type_name("DIR");
+    const auto several = [&](const char* name, std::vector<std::string>& values, const char* help, const char* type) {
+        app.add_option(name, values, help)->type_name(type)->allow_extra_args(false);
+    };
+    several("--fail-if", o.conditions, "exit with 1 if this is true, such as 'parallel_efficiency < 0.9'", "CONDITION");
+    app.add_option("--fail-if-worse", o.worse,
+                   "exit with 1 if it took longer than the baseline by more than this, such as 3%")
+        ->type_name("SHARE");
+    several("--baseline", o.baseline, "runs to compare with, three or more: a report, or a folder of them", "PATH");
     app.set_version_flag("--version", "ws-report " WS_VERSION);
     app.failure_message([](const CLI::App* a, const CLI::Error& e) {
         return a->get_name() + ": error: " + e.what() + "; see " + a->get_name() + " --help\n";
     });
-    app.footer("Exit status: 0; 1 a report cannot be read or printed; 2 wrong use.");
+    app.footer("Exit status: 0; 1 a condition failed the run; 2 wrong use, or a file cannot be read or written.");
     try {
         app.parse(argc, argv);
-        if (files.size() == 2 && (csv || json))
-            throw CLI::ValidationError("two reports are compared as text only");
+        check(o);
     } catch (const CLI::ParseError& e) {
-        return app.exit(e) ? 2 : 0;
+        return app.exit(e) ? misuse : 0;
     }
-    const ws::observe::Report first = read(files[0]);
-    std::string text;
-    if (files.size() == 2)
-        text = ws::observe::report_comparison(first, read(files[1]), files[0], files[1]);
-    else
-        text = ws::observe::report_as(csv    ? ws::observe::ReportFormat::csv
-                                      : json ? ws::observe::ReportFormat::json
-                                             : ws::observe::ReportFormat::text,
-                                      first);
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    int status = 0;
+    if (!o.history.empty())
+        status = make_history(o);
+    else {
+        std::vector<Report> reports;
+        for (const std::string& file : o.files)
+            reports.push_back(read(file));
+        if (!o.conditions.empty() || !o.worse.empty())
+            status = judge_all(o, reports);
+        else
+            write(o.output.empty() ? "-" : o.output, text_of(o, reports));
+    }
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
         throw std::runtime_error(std::string("cannot write: ") + std::strerror(errno));
-    return 0;
+    return status;
 }
 
 } // namespace
@@ -85,6 +204,6 @@ int main(int argc, char** argv)
         return run(argc, argv);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "ws-report: %s\n", error.what());
-        return 1;
+        return misuse;
     }
 }

@@ -2,9 +2,11 @@
 //
 // ws-top: a live view of the -workshare jobs on this node. docs/man/ws-top.1.scd
 #include "json.h"
+#include "replay.h"
 #include "screen.h"
 #include "text.h"
 #include "watch.h"
+#include "base/open_file.h"
 #include "base/os.h"
 
 #include <CLI/CLI.hpp>
@@ -15,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <curses.h>
+#include <optional>
 #include <pwd.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -29,6 +32,7 @@ struct Options {
     double interval = 1;
     unsigned long count = 1;
     bool once = false, json = false;
+    std::string record, replay;
 };
 
 int fail(int status, const std::string& what)
@@ -98,9 +102,74 @@ void print(const std::vector<JobSample>& jobs, const View& view)
     }
 }
 
+// Writes the snapshots that are shown to a file as --json prints them, each at once: what is there is whole lines, even
+// if ws-top is killed.
+class Recorder {
+public:
+    explicit Recorder(const std::string& name) : name_(name)
+    {
+        if (name.empty())
+            return;
+        const int fd = ws::base::open_to_write(name.c_str());
+        file_ = fd < 0 ? nullptr : fdopen(fd, "w");
+        if (!file_)
+            fail();
+    }
+    Recorder(const Recorder&) = delete;
+    Recorder& operator=(const Recorder&) = delete;
+    ~Recorder()
+    {
+        if (file_)
+            std::fclose(file_);
+    }
+    void add(const std::string& line)
+    {
+        if (file_ && (std::fputs((line + "\n").c_str(), file_) < 0 || std::fflush(file_) != 0))
+            fail();
+    }
+    bool records() const { return file_; }
+
+private:
+    [[noreturn]] void fail() const { throw std::runtime_error("cannot write " + name_ + ": " + std::strerror(errno)); }
+    std::string name_;
+    FILE* file_ = nullptr;
+};
+
+double unix_seconds()
+{
+    timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+}
+
+std::string json_line(const std::vector<JobSample>& jobs, const std::vector<Problem>& problems, double at)
+{
+    return to_json(jobs, problems, at, WS_VERSION).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Snapshots of a recording on stdout.
+int replayed(const Options& options, Replay& replay)
+{
+    for (unsigned long i = 0; (!options.count || i < options.count) && !replay.at_end(); i++) {
+        const std::vector<JobSample> jobs = replay.sample();
+        if (options.json)
+            std::puts(json_line(jobs, replay.problems(), replay.unix_seconds()).c_str());
+        else {
+            if (i)
+                std::puts("");
+            print(jobs, View());
+        }
+        replay.problems().clear();
+        if (std::fflush(stdout) != 0 || std::ferror(stdout))
+            return fail(1, std::string("cannot write: ") + std::strerror(errno));
+    }
+    return 0;
+}
+
 // Snapshots on stdout.
 int snapshots(const Options& options)
 {
+    Recorder recorder(options.record);
     Watch watch(options.selection);
     std::vector<JobSample> jobs = watch.sample();
     double next = ws::base::seconds_now();
@@ -114,12 +183,12 @@ int snapshots(const Options& options)
         }
         sleep_until(next += options.interval);
         jobs = watch.sample(i == 0); // with what began in between, if it is all that will be shown
-        if (options.json) {
-            timespec now;
-            clock_gettime(CLOCK_REALTIME, &now);
-            std::puts(to_json(jobs, watch.problems(), double(now.tv_sec) + 1e-9 * double(now.tv_nsec), WS_VERSION)
-                          .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-        } else {
+        const std::string line =
+            options.json || recorder.records() ? json_line(jobs, watch.problems(), unix_seconds()) : "";
+        recorder.add(line);
+        if (options.json)
+            std::puts(line.c_str());
+        else {
             if (i)
                 std::puts("");
             print(jobs, view);
@@ -177,13 +246,16 @@ bool act(int key, View& view, const std::vector<JobSample>& jobs, unsigned page)
     return true;
 }
 
-int live(const Options& options)
+// `replay`: what is shown in place of this machine's jobs, or null.
+int live(const Options& options, Replay* replay)
 {
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return fail(2, "this is no terminal: use --once for text or --json");
-    Watch watch(options.selection);
+    Recorder recorder(options.record);
+    Watch of_machine(options.selection);
+    Source& watch = replay ? static_cast<Source&>(*replay) : of_machine;
     std::vector<JobSample> jobs = watch.sample();
-    if (jobs.empty() && (options.selection.pid || !options.selection.job.empty()))
+    if (!replay && jobs.empty() && (options.selection.pid || !options.selection.job.empty()))
         return fail(1, no_job(options.selection));
     Screen screen;
     if (!screen.works())
@@ -191,13 +263,18 @@ int live(const Options& options)
                            std::string(std::getenv("TERM") ? std::getenv("TERM") : "") + "): use --once");
     View view;
     view.interval = options.interval;
+    view.replay = replay;
     double next = ws::base::seconds_now() + std::min(0.3, view.interval), message_until = 0; // the first shares soon
     for (;;) {
         const double now = ws::base::seconds_now();
         if (now >= next && !view.paused) {
             jobs = watch.sample();
             next = now + view.interval;
+            if (recorder.records())
+                recorder.add(json_line(jobs, watch.problems(), unix_seconds()));
         }
+        if (replay)
+            view.place = "snapshot " + std::to_string(replay->shown() + 1) + " of " + std::to_string(replay->size());
         if (!watch.problems().empty()) {
             const Problem& p = watch.problems().front();
             view.message = "process " + std::to_string(p.pid) + ": " + p.what;
@@ -211,6 +288,12 @@ int live(const Options& options)
         case Screen::gone: return 1;
         case Screen::key_pressed:
             view.message.clear();
+            if (replay && (screen.key() == KEY_LEFT || screen.key() == KEY_RIGHT)) {
+                replay->move(screen.key() == KEY_LEFT ? -1 : 1);
+                jobs = replay->sample();
+                view.paused = true;
+                break;
+            }
             if (!act(screen.key(), view, jobs, screen.height() > 12 ? screen.height() - 12 : 1))
                 return 0;
             next += view.interval - interval;
@@ -248,7 +331,15 @@ int main(int argc, char** argv)
         ->type_name("PID");
     app.add_option("-j,--job", options.selection.job, "only the jobs whose name begins so")->type_name("NAME");
     app.add_flag("-a,--all", options.selection.all, "root: jobs of all users, not only root's own");
-    app.footer("Exit status: 0; 1 no such job, or the output cannot be written; 2 wrong use.");
+    auto* record =
+        app.add_option("-r,--record", options.record, "write each snapshot that is shown to this file, too, as JSON")
+            ->type_name("FILE");
+    app.add_option("-R,--replay", options.replay, "show what --record has written, in place of this node's jobs")
+        ->type_name("FILE")
+        ->excludes(record)
+        ->excludes("--pid")
+        ->excludes("--all");
+    app.footer("Exit status: 0; 1 no such job, or the output cannot be written; 2 wrong use, or no recording.");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -261,7 +352,18 @@ int main(int argc, char** argv)
     if (count->count() && !options.json)
         options.once = true;
     try {
-        return options.once || options.json ? snapshots(options) : live(options);
+        if (options.replay.empty())
+            return options.once || options.json ? snapshots(options) : live(options, nullptr);
+        std::string text;
+        if (const std::string wrong = ws::base::read_whole(options.replay.c_str(), text); !wrong.empty())
+            return fail(2, options.replay + ": " + wrong);
+        std::optional<Replay> replay;
+        try {
+            replay.emplace(text, options.selection.job);
+        } catch (const std::exception& e) {
+            return fail(2, options.replay + ": " + e.what());
+        }
+        return options.once || options.json ? replayed(options, *replay) : live(options, &*replay);
     } catch (const std::exception& e) { // the terminal has been given back
         return fail(1, e.what());
     }

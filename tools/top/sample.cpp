@@ -217,6 +217,16 @@ std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<
 
 } // namespace
 
+#define WS_NAMED(kind, counter, where, mpi_t, help) \
+    if (name == WS_NAME_##kind(counter)) \
+        return WS_NAME_##kind(counter);
+
+const char* counter_name(const std::string& name)
+{
+    WS_RANK_COUNTERS(WS_NAMED, WS_NAMED, WS_NAMED, WS_NAMED, WS_NO, WS_NO)
+    return nullptr;
+}
+
 const char* refusal_name(Refusal why)
 {
     static const char* const names[] = {"nothing_shared", "no_guest",   "core_taken", "all_wait",

@@ -89,6 +89,8 @@ struct Metrics {
     double waited_because[observe::refusal_kinds] = {};
 };
 const char* refusal_name(observe::Refusal why); // as in the report
+// The name of a counter of the board as counters.h has it; null if this version has none of that name.
+const char* counter_name(const std::string& name);
 const char* refusal_text(observe::Refusal why);
 
 struct JobSample {

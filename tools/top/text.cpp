@@ -21,6 +21,7 @@ const char* const help_text[] = {
     "p, blank      pause",
     "j J           next, previous job",
     "+ -           refresh more seldom, more often",
+    "left right    of a recording: back, forward",
     "up down, PgUp PgDn, Home End   scroll",
     "",
     "Bars: # computes for its own rank, = lent to another, . waits in MPI.",
@@ -80,13 +81,17 @@ std::vector<Line> lay_out(const std::vector<JobSample>& jobs, View& view, unsign
         for (const char* line : help_text)
             lines.emplace_back().add(line);
     } else if (jobs.empty()) {
-        lines.emplace_back().add("no -workshare job runs on this node; waiting for one", Style::strong);
+        lines.emplace_back().add(view.replay ? "no job ran at this moment"
+                                             : "no -workshare job runs on this node; waiting for one",
+                                 Style::strong);
     } else {
         const size_t which = shown_job(jobs, view);
         const JobSample& job = jobs[which];
         std::vector<Line> top = head(job, view, width);
         if (jobs.size() > 1)
             top[0].add(print("  (job %zu of %zu)", which + 1, jobs.size()), Style::dim);
+        if (!view.place.empty())
+            top[0].add("  " + view.place, Style::dim);
         if (view.paused)
             top[0].add("  paused", Style::alert);
         if (view.summary || job.ranks.size() > 16)

@@ -19,15 +19,24 @@ struct Selection {
     std::string job;        // how the job's name begins
 };
 
-class Watch {
+// Where snapshots come from: this machine, or a recording (replay.h).
+class Source {
+public:
+    virtual ~Source() = default;
+    // The next snapshot. Jobs in the order in which they began; those that are over stay, as they ended. `now`: with
+    // jobs that have only just begun.
+    virtual std::vector<JobSample> sample(bool now = false) = 0;
+    // What went wrong; who shows one takes it out.
+    virtual std::vector<Problem>& problems() = 0;
+};
+
+class Watch : public Source {
 public:
     explicit Watch(const Selection& selection);
 
-    // Reads all ranks. Jobs in the order in which they began; those that are over stay, as they ended. Looks for new
-    // ones now and then, or `now`.
-    std::vector<JobSample> sample(bool now = false);
-
-    std::vector<Problem>& problems() { return finder_.problems; }
+    // Reads all ranks. Looks for new ones now and then, or `now`.
+    std::vector<JobSample> sample(bool now = false) override;
+    std::vector<Problem>& problems() override { return finder_.problems; }
 
 private:
     struct Job {

@@ -50,6 +50,7 @@ for change, message in (({6: ''}, f'FILE:{line}: WS_LIMIT lacks its policy, help
                         ({3: 'default 4\nformer_word two twice'}, f'FILE:{line}: WS_LIMIT has a former word'),
                         ({3: 'default many\nwords many\nformer_word some many WS_OLD'}, f'FILE:{line}: WS_LIMIT has a former word with WS_OLD, and there is'),
                         ({2: 'kind words'}, f'FILE:{line}: WS_LIMIT lacks its words'),
+                        ({2: 'kind file\nendings .a .b .c .d .e'}, f'FILE:{line}: WS_LIMIT has more than four endings'),
                         ({3: 'default 4\nmpi_t SOME'}, f'FILE:{line}: WS_LIMIT has a word that is not known')):
     code, out, error = generated('installed', table + '\n'.join(change.get(i, text) for i, text in enumerate(NEW)) + '\n')
     expect(f'{change}', (code, out, message if message in error else error), (1, '', message))

@@ -171,6 +171,11 @@ expect(result, 'a summary in a quiet job', result.summary() == [])
 phases = {row['phase']: row['value'] for row in csv.DictReader(text.splitlines()) if row['metric'] == 'entered'}
 expect(result, f'phases {list(phases)}', len(phases) == 64 and phases['1'] == '1' and phases['1061'] == '3' and phases['others'] == '84')
 expect(result, 'no table of the nodes', '\nNODES ' in result.err and ' on 2 nodes,' in result.err)
+page = os.path.join(folder.name, 'out.html')
+result = job('one', 2, report=page)
+with open(page) as f:
+    text = f.read()
+expect(result, 'no page', text.startswith('<!DOCTYPE html>') and '<title>report, 2 ranks on 1 node</title>' in text and '"over_time":{"slices":64' in text)
 result = job('one', 2, ranks=20, cores=2)
 expect(result, 'ranks are missing', len(result.report['by_rank']) == 20)
 for ranks in 1, 2:  # without stealing, without loops

@@ -1,43 +1,23 @@
 # SPDX-License-Identifier: MIT
 """browser_test.py WS_TIMELINE MAKE_TRACE: the page in a real browser without a screen: it loads nothing, complains of nothing, shows what is in
 the trace where it was, and follows the wheel, the mouse and the keys. 77 without chromium and python3-selenium."""
-import atexit
-import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 
-# Debian's Python: another python3 in PATH does not have Debian's packages.
-if not os.path.exists('/usr/bin/chromium') or subprocess.run(['/usr/bin/python3', '-c', 'import selenium.webdriver'], capture_output=True).returncode:
-    print('chromium, chromium-driver or python3-selenium is missing: no browser')
-    sys.exit(77)
-if os.path.realpath(sys.executable) != os.path.realpath('/usr/bin/python3'):
-    os.execv('/usr/bin/python3', ['/usr/bin/python3', *sys.argv])
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-import patience  # noqa: E402
-from selenium import webdriver  # noqa: E402
-from selenium.webdriver.chrome.service import Service  # noqa: E402
+from browser import browsing, colours, complaints, expect, finish, requests  # noqa: E402 - it may begin this test again, with Debian's Python
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
+from selenium.webdriver.common.actions.wheel_input import ScrollOrigin  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.common.utils import is_connectable  # noqa: E402
-from selenium.webdriver.common.actions.wheel_input import ScrollOrigin  # noqa: E402
 
 TIMELINE, MAKE = map(os.path.abspath, sys.argv[1:3])
 folder = tempfile.mkdtemp(prefix='workshare-')
 os.chdir(folder)
-failures = 0
-
-
-def expect(what, condition):
-    global failures
-    if not condition:
-        failures += 1
-        print('FAILED', what)
 
 
 for name, ranks, steps, kind in ('run', 2, 4, 'shared'), ('plain', 2, 5, 'plain'), ('long', 8, 600, 'shared'), ('tasks', 3, 2, 'tasks'):
@@ -46,57 +26,6 @@ subprocess.run([TIMELINE, 'run.json', 'plain.json', '-o', 'run.html'], check=Tru
 for name in 'long', 'tasks':
     subprocess.run([TIMELINE, name + '.json'], check=True, stdout=subprocess.DEVNULL)
 subprocess.run([TIMELINE, 'run.json', 'plain.json', '-o', 'run.svg'], check=True, stdout=subprocess.DEVNULL)
-
-# The driver, the browser and this script reach each other by address: names need not resolve, not even localhost (no /etc/hosts, as in a bare
-# chroot). The driver calls a browser that it starts itself localhost.
-with open('browser.log', 'w') as log:
-    chromium = subprocess.Popen(['/usr/bin/chromium', '--remote-debugging-port=0', '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
-                                 '--window-size=1200,900', f'--user-data-dir={folder}/profile', '--disable-background-networking', '--disable-component-update',
-                                 '--no-first-run', 'about:blank'], stdout=log, stderr=log)
-atexit.register(chromium.kill)
-
-
-def port_of_browser():
-    try:
-        with open(f'{folder}/profile/DevToolsActivePort') as f:
-            port, end, _ = f.read().partition('\n')
-        return port if end else ''
-    except FileNotFoundError:
-        return ''
-
-
-patience.waited_for(lambda: port_of_browser() or chromium.poll() is not None, 30)
-if not port_of_browser():
-    with open('browser.log') as log:
-        sys.exit(f'the browser does not say where it listens: {log.read()}')
-options = webdriver.ChromeOptions()
-options.debugger_address = f'127.0.0.1:{port_of_browser()}'
-options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
-
-
-class Driver(Service):
-    @property
-    def service_url(self):
-        return f'http://127.0.0.1:{self.port}'
-
-    def is_connectable(self):
-        return is_connectable(self.port, '127.0.0.1')
-
-
-def only_addresses(host, *args, resolve=socket.getaddrinfo, **how):
-    if host[-1:].isalpha():
-        raise socket.gaierror(socket.EAI_NONAME, f'{host} shall not be resolved')
-    return resolve(host, *args, **how)
-
-
-socket.getaddrinfo = only_addresses
-browser = webdriver.Chrome(service=Driver('/usr/bin/chromedriver'), options=options)
-
-
-def requests():
-    """What the page asked the network or the disk for."""
-    messages = [json.loads(entry['message'])['message'] for entry in browser.get_log('performance')]
-    return [m['params']['request']['url'] for m in messages if m['method'] == 'Network.requestWillBeSent']
 
 
 def script(text, *args):
@@ -115,11 +44,9 @@ def like(found, colour, opacity=255):
     return all(abs(a - b) < 6 for a, b in zip(found, wanted)) and abs(found[3] - opacity) < 6
 
 
-try:
-    browser.get('about:blank')
-    requests()  # the browser's own first page
+with browsing(folder) as browser:
     browser.get(f'file://{folder}/run.html')
-    asked = [url for url in requests() if not url.startswith('data:')]
+    asked = [url for url in requests(browser) if not url.startswith('data:')]
     expect(f'requests: {asked}', asked == [f'file://{folder}/run.html'])
     expect('the title', browser.title == 'double_loop')
     first, second = script('return data.colours.slice(0, 2)')
@@ -182,7 +109,7 @@ try:
     legend = browser.find_element(By.ID, 'legend').text
     expect(f'the legend: {legend}', all(word in legend for word in ('rank 0', 'rank 1', 'waiting in MPI', 'a core is lent')))
     light = script('return getComputedStyle(document.body).backgroundColor')
-    browser.execute_cdp_cmd('Emulation.setEmulatedMedia', {'features': [{'name': 'prefers-color-scheme', 'value': 'dark'}]})
+    colours(browser, 'dark')
     expect('dark', script('return getComputedStyle(document.body).backgroundColor') != light and like(pixel(1, 0, 3000, 0.1), first))
     wide = script('return chart.clientWidth')
     browser.set_window_size(700, 600)
@@ -208,13 +135,7 @@ try:
 
     browser.get(f'file://{folder}/run.svg')
     expect('the picture', script('return document.querySelectorAll("path").length') > 20)
-    complaints = [entry for entry in browser.get_log('browser') if entry['level'] in ('SEVERE', 'WARNING')
-                  and 'willReadFrequently' not in entry['message']]  # that is pixel()
-    expect(f'complaints: {complaints}', not complaints)
-finally:
-    browser.quit()
-    chromium.terminate()
-    chromium.wait()
-    shutil.rmtree(folder, ignore_errors=True)
-print(f'{failures} failed' if failures else 'ok')
-sys.exit(failures > 0)
+    found = complaints(browser)
+    expect(f'complaints: {found}', not found)
+shutil.rmtree(folder, ignore_errors=True)
+finish()

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -99,6 +100,34 @@ def running_job():
         expect('no line is longer than asked', max(map(len, out.splitlines())) <= 120, out)
         code, out, err = top('--once', '-i', 0.1)
         expect('without a choice it is among the jobs', code == 0 and name[:8] in out, out, err)
+
+
+def recordings():
+    with tempfile.TemporaryDirectory() as folder, Job(3, 20, 1, 6) as job:
+        file = os.path.join(folder, 'run.jsonl')
+        code, out, err = top('--json', '--pid', job.pid, '--count', 3, '--interval', 0.1, '--record', file)
+        with open(file) as f:
+            recorded = f.read()
+        expect('a recording has the lines of --json', code == 0 and recorded == out and out.count('\n') == 3, code, out, recorded)
+        expect('a replay has them again', top('--replay', file, '--json', '--count', 0) == (0, recorded, ''))
+        expect('or the first', top('-R', file, '--json') == (0, recorded.splitlines(True)[0], ''))
+        name = json.loads(out.splitlines()[0])['jobs'][0]['job']
+        code, out, err = top('--replay', file, '--once', '--count', 0, '--job', name[:4])
+        expect('as text', code == 0 and out.count(f'job {name[:8]}') == 3 and not err, code, out, err)
+        code, text, err = top('--once', '--pid', job.pid, '--interval', 0.1, '--record', file)
+        with open(file) as f:
+            recorded = f.read()
+        expect('a recording beside text', code == 0 and recorded.count('\n') == 1 and top('--replay', file, '--once') == (0, text, ''), recorded, text)
+        code, out, err = top('--once', '--pid', job.pid, '-i', 0.1, '--record', os.path.join(folder, 'no/file'))
+        expect('a file that cannot be written', code == 1 and 'cannot write' in err and err.count('\n') == 1 and not out, code, out, err)
+        for text, says in ('', 'there is no snapshot'), ('text\n', 'line 1: it is not JSON'), (recorded + '{}\n', 'line 2: it is no snapshot'):
+            with open(file, 'w') as f:
+                f.write(text)
+            code, out, err = top('--replay', file, '--json')
+            expect(f'{text[:9]!r} is refused', code == 2 and says in err and err.count('\n') == 1 and not out, code, out, err)
+        for args in (('--replay', os.path.join(folder, 'none'), '--once'), ('--replay', file, '--record', file), ('--replay', file, '--all'), ('--record',)):
+            code, out, err = top(*args)
+            expect(f'{args} is refused', code == 2 and err.count('\n') == 1 and not out, code, out, err)
 
 
 def ends():
@@ -218,7 +247,7 @@ def other_users():
         shutil.rmtree(folder)
 
 
-for test in (usage, running_job, ends, wrong_boards, pipes, documented, children, other_users):
+for test in (usage, running_job, recordings, ends, wrong_boards, pipes, documented, children, other_users):
     test()
 if failures:
     sys.exit(f'{failures} failed')

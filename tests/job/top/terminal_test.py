@@ -11,6 +11,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 
@@ -246,6 +247,31 @@ def terminals(job):
             expect(f'TERM={unknown}', t.end() == 2 and 'use --once' in t.text(), t.process.poll(), t.text())
 
 
+def recordings(job):
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, 'run.jsonl')
+        with Terminal(WS_TOP, '--pid', job.pid, '-i', '0.1', '--record', file) as t:
+            expect('it shows the job', t.see('made_up'), t.text())
+            until = time.monotonic() + 10
+            while time.monotonic() < until and not (os.path.exists(file) and open(file).read().count('\n') > 3):
+                t.feed(0.05)
+            t.type('q')
+            expect('q', t.end() == 0)
+        count = open(file).read().count('\n')
+        expect('snapshots were recorded', count > 3, count)
+        with Terminal(WS_TOP, '--replay', file, '-i', '60') as t:
+            expect('the first', t.see(f'made_up .*snapshot 1 of {count}'), t.text())
+            t.press('\x1bOC', f'snapshot 2 of {count}  paused')
+            t.press('\x1bOC', f'snapshot 3 of {count}')
+            t.press('\x1bOD', f'snapshot 2 of {count}')
+            t.type('q')
+            expect('q', t.end() == 0)
+        with Terminal(WS_TOP, '--replay', file, '-i', '0.05') as t:
+            expect('it runs to its end and stays', t.see(f'snapshot {count} of {count}'), t.text())
+            t.type('q')
+            expect('q', t.end() == 0)
+
+
 def job_ends():
     with Job(2, 1.5) as job, Terminal(WS_TOP, '--pid', job.pid, '-i', '0.2') as t:
         expect('its end is told', t.see('the job is over') and t.see('whole run: '), t.text())
@@ -270,7 +296,7 @@ def several_jobs():
 
 
 with Job(12, 100) as shown:
-    for test in keys_and_sizes, signals, stopped_and_continued, terminals:
+    for test in keys_and_sizes, recordings, signals, stopped_and_continued, terminals:
         test(shown)
 job_ends()
 several_jobs()

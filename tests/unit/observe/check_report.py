@@ -44,6 +44,12 @@ def problems(report):
         reasons = sum(x['time_s'] for x in t['refused'].values())
         holds(f'{name}: reasons add up to more than what was not lent', reasons <= t['blocked_s'] - t['lent_s'] + 2e-3 + 0.02 * t['blocked_s'])
         holds(f'{name}: borrowed by workers more than at all', t['borrowed_workers_s'] <= t['borrowed_s'] + 1e-9)
+        if 'over_time' in r and t['wall_s'] > 0:
+            for key in 'computing', 'lent', 'borrowed':
+                parts = r['over_time'][key]
+                holds(f'{name}: {len(parts)} slices', len(parts) == 64)
+                took = sum(parts) / len(parts) * t['wall_s']
+                holds(f'{name}: slices come to {took} s of {key}, not {t[key + "_s"]}', close(took, t[key + '_s'], 2e-3 + 0.005 * t['wall_s']))
         if r['loops'] is not None:
             for key in 'executions', 'iterations_kept', 'iterations_stolen', 'chunks_kept', 'chunks_stolen':
                 holds(f'{name}: loops do not add up to {key}', t[key] == sum(l[key] for l in r['loops']))

@@ -84,7 +84,7 @@ TEST_CASE("the schema of reports has every counter, as its list describes it")
     Json& phase = schema["properties"]["by_phase"]["items"];
     Json& call = schema["properties"]["by_call"]["items"];
     defs["counts"] = with_counters(defs["counts"], of_rank, "", "refused");
-    defs["loop"] = with_counters(defs["loop"], of_loop, "loop", "");
+    defs["loop"] = with_counters(defs["loop"], of_loop, "loop", "cause");
     call = with_counters(call, of_call, "call", "");
     phase = with_counters(phase, of_phase, "level", "efficiency");
     const std::string wanted = schema.dump(1) + "\n";

@@ -89,6 +89,8 @@ RankFigures figures_of(int rank)
     b.process.openmp_cores = rank ? 5 : 11;
     RankFigures figures = rank_figures(b, 5000 + 40000000, 1.0, rank ? "no window" : "");
     figures.cores = {{0, 0, 0, 8}, {1, rank ? 1.25 : 1.2, 3, rank ? 6. : 10.}, {3, 2.5 + rank, 12, rank ? 5. : 11.}};
+    for (unsigned i = 0; i < 4; i++)
+        figures.over_time.push_back({0.25 * i, rank ? 0.125 : 0, 1.5 * rank});
     return unpack_rank(pack(figures));
 }
 

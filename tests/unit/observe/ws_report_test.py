@@ -45,7 +45,7 @@ def file(name, text):
 
 def refused(title, part, *args, **how):
     done = run(*args, **how)
-    expect(f'{title}: exit status {done.returncode}', done.returncode == 1)
+    expect(f'{title}: exit status {done.returncode}', done.returncode == 2)
     expect(f'{title}: not one line that says {part!r}: {done.stderr!r}', done.stderr.count('\n') == 1 and part in done.stderr and
            done.stderr.startswith('ws-report: '))
 
@@ -144,13 +144,68 @@ for turn in range(60):  # whatever it is, it is read or refused
     pathlib.Path(folder.name, 'damaged.json').write_bytes(bytes_)
     done = run(pathlib.Path(folder.name, 'damaged.json'), errors='replace')
     expect(f'damaged (turn {turn}): exit status {done.returncode}, {done.stderr!r}',
-           done.returncode == 0 or (done.returncode == 1 and done.stderr.count('\n') == 1))
+           done.returncode == 0 or (done.returncode == 2 and done.stderr.count('\n') == 1))
 
 expect('--help', 'FILE' in run('--help').stdout and run('--help').returncode == 0)
 expect('--version', run('--version').stdout.startswith('ws-report '))
 for args in [], ['--nonsense', KEPT], [KEPT, KEPT, KEPT], ['--csv', KEPT, KEPT], ['--json', KEPT, KEPT], ['--csv', '--json', KEPT]:
     done = run(*args)
     expect(f'{args}: misuse: {done}', done.returncode == 2 and done.stdout == '' and done.stderr)
-expect('two as CSV', 'two reports are compared as text only' in run('--csv', KEPT, KEPT).stderr)
+expect('two as CSV', 'two reports are compared as text or with --html only' in run('--csv', KEPT, KEPT).stderr)
+
+# What a continuous integration asks.
+CONDITION = '--fail-if', 'parallel_efficiency < 0.9'
+done = run(*CONDITION, KEPT)
+expect(f'a condition that holds: {done}', done.returncode == 1 and done.stderr == '' and
+       re.fullmatch(r'failed: parallel_efficiency is 0\.\d+, < 0\.9 \(.*version-1\.json\)\n', done.stdout))
+done = run('--fail-if', 'load_balance<10 %', '--fail-if', 'chunks_stolen > 1e9', KEPT)
+expect(f'conditions that do not hold: {done}', done.returncode == 0 and done.stdout.count('passed: ') == done.stdout.count('\n') == 2)
+
+
+def in_time(name, elapsed):
+    return file(name, json.dumps({**json.loads(good), 'elapsed_s': elapsed}))
+
+
+os.mkdir(pathlib.Path(folder.name, 'base'))
+for i, elapsed in enumerate((1.00, 1.01, 0.99, 1.00)):
+    in_time(f'base/{i}.json', elapsed)
+base = pathlib.Path(folder.name, 'base')
+WORSE = '--fail-if-worse', '3%', '--baseline', base
+for elapsed, status in (1.00, 0), (0.5, 0), (1.04, 0), (1.08, 1):  # 3 % and a noise of 2 %
+    done = run(*WORSE, in_time('now.json', elapsed))
+    expect(f'{elapsed}: {done}', done.returncode == status and done.stdout.startswith(('passed: it took ', 'failed: it took ')[status]) and
+           done.stdout.count('\n') == 1 and done.stderr == '')
+refused('a baseline of two', 'needs 3 runs or more', '--fail-if-worse', '3%', '--baseline', KEPT, '--baseline', KEPT, KEPT)
+refused('a baseline that is none', 'is not JSON', *WORSE[:2], '--baseline', file('text.json', 'text'), '--baseline', base, KEPT)
+for args, says in ((('--fail-if', 'paralel_efficiency < 1', KEPT), 'did you mean parallel_efficiency?'), (('--fail-if', 'load_balance', KEPT), 'is no condition'),
+                   (('--fail-if', 'load_balance < much', KEPT), 'is no number'), (('--fail-if-worse', '3%', KEPT), 'require each other'),
+                   (('--baseline', base, KEPT), 'require each other'), (('--history', folder.name, KEPT), '--history stands alone'),
+                   (('--html', '--csv', KEPT), 'excludes'), ((*CONDITION, '--html', KEPT), 'exclude other output'), (('--fail-if', 'load_balance < 1'), 'FILE is required')):
+    done = run(*args)
+    expect(f'{args}: {done}', done.returncode == 2 and done.stdout == '' and done.stderr.count('\n') == 1 and says in done.stderr)
+
+# Pages: what is in them is looked at in a browser (tests/job/report).
+odd = json.loads(good)
+odd['by_loop'][0]['loop'] = '</script><b>"&'
+page = pathlib.Path(folder.name, 'page.html')
+done = run('--html', file('odd.json', json.dumps(odd)), KEPT, '-o', page)
+expect(f'a page: {done}', done.returncode == 0 and done.stdout == '' and page.read_text().startswith('<!DOCTYPE html>'))
+expect('a name ends the script', page.read_text().count('</script>') == 2)
+expect('the page on stdout', run('--html', KEPT).stdout.startswith('<!DOCTYPE html>'))
+refused('a folder that is not there', 'cannot write /nowhere/a.html', '--html', KEPT, '-o', '/nowhere/a.html')
+history = pathlib.Path(folder.name, 'history')
+for commit, elapsed in ('a1', 1), ('b/2', 1.5):
+    os.makedirs(history / commit)
+    in_time(f'history/{commit}/run.json', elapsed)
+in_time('history/c3.json', 2)
+done = run('--history', history)
+expect(f'a history: {done}', done.returncode == 0 and done.stdout == f'{history}/pages/index.html\n' and
+       sorted(os.listdir(history / 'pages')) == ['a1.html', 'b.html', 'badge.svg', 'c3.html', 'index.html'])
+expect('again, and elsewhere', run('--history', history, '-o', f'{folder.name}/there').returncode == 0 and (pathlib.Path(folder.name) / 'there/badge.svg').exists())
+os.mkdir(pathlib.Path(folder.name, 'none'))
+refused('a history of nothing', 'there are no reports in it', '--history', pathlib.Path(folder.name, 'none'))
+refused('a history that is no folder', 'it is no folder', '--history', KEPT)
+(history / 'c3.json').write_text('{')
+refused('a history with half a report', 'c3.json: it ends too early', '--history', history)
 print('ok' if not failures else f'{failures} failed')
 sys.exit(failures != 0)

@@ -23,6 +23,8 @@ struct View {
     unsigned scroll = 0;      // rows; put right by lay_out()
     double interval = 1;
     std::string message;      // in place of the keys
+    std::string place;        // in a recording, beside the job's name
+    bool replay = false;      // with keys that move in it
 };
 
 } // namespace ws::top

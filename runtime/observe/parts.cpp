@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "observe/parts.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace ws::observe {
+
+std::vector<TimePart> waiting_parts(const RankCounts& c)
+{
+    const double handed_over = std::max(0.0, c.lent_s - c.helped_s);
+    std::vector<TimePart> parts = {{"helped", "won back: their cores computed for others", c.helped_s, -1},
+                                   {"handing_over", "handing cores over and back", handed_over, c.lends}};
+    double rest = c.blocked_s - c.lent_s;
+    for (unsigned k = 0; k < refusal_kinds; k++) {
+        parts.push_back({refusal_name(k), refusal_text(k), c.refused_s[k], c.refused[k]});
+        rest -= c.refused_s[k];
+    }
+    parts.push_back({"spun", "spun, without a look for work", std::max(0.0, rest), -1});
+    return parts;
+}
+
+std::vector<TimePart> time_parts(const RankCounts& c)
+{
+    std::vector<TimePart> parts = {
+        {"computing", "computing", c.computing_s, -1},
+        {"close_wait", "waiting for helpers at the ends of loops", c.close_wait_s, -1},
+        {"in_mpi", "in MPI, without a wait", std::max(0.0, c.mpi_s - c.blocked_s), -1}};
+    const std::vector<TimePart> waiting = waiting_parts(c);
+    parts.insert(parts.end(), waiting.begin(), waiting.end());
+    return parts;
+}
+
+std::vector<Compared> compare(const std::vector<const Report*>& runs)
+{
+    std::vector<Compared> rows;
+    const auto row = [&](Compared::Kind kind, const std::string& text, unsigned depth, auto value) {
+        Compared c = {kind, text, depth, {}};
+        for (const Report* r : runs)
+            c.values.push_back(value(*r));
+        rows.push_back(std::move(c));
+    };
+    row(Compared::time, "elapsed", 0, [](const Report& r) { return r.elapsed_s; });
+    row(Compared::time, "elapsed without sharing (estimate)", 0,
+        [](const Report& r) { return r.without_stealing.elapsed_s; });
+    const bool nodes = std::any_of(runs.begin(), runs.end(), [](const Report* r) { return r->nodes > 1; });
+    for (const EfficiencyLevel& level : efficiency_levels)
+        if (nodes || !level.of_nodes)
+            row(Compared::share, level.text, level.depth, [&](const Report& r) { return r.as_is.*level.value; });
+    for (const RankColumn& c : rank_columns)
+        row(c.time ? Compared::time : Compared::count, c.text, 0,
+            [&](const Report& r) { return r.totals.*c.value; });
+    row(Compared::count, "chunks stolen", 0, [](const Report& r) { return r.totals.chunks_stolen; });
+    row(Compared::time, "claim to first iteration, median", 0,
+        [](const Report& r) { return r.totals.steal_latency.quantile(0.5); });
+    return rows;
+}
+
+std::vector<ComparedLoop> compare_loops(const std::vector<const Report*>& runs)
+{
+    std::map<std::string, ComparedLoop> by_name;
+    for (size_t i = 0; i < runs.size(); i++)
+        for (const LoopFigures& l : runs[i]->loops) {
+            ComparedLoop& loop = by_name[l.name];
+            loop.name = l.name;
+            loop.seconds.resize(runs.size());
+            loop.stolen.resize(runs.size());
+            const double iterations = l.counts.iterations_kept + l.counts.iterations_stolen;
+            loop.seconds[i] = l.counts.computing_s + l.counts.borrowed_s;
+            loop.stolen[i] = iterations > 0 ? l.counts.iterations_stolen / iterations : 0;
+        }
+    std::vector<ComparedLoop> loops;
+    for (auto& [name, loop] : by_name)
+        loops.push_back(std::move(loop));
+    const auto all = [](const ComparedLoop& l) { return std::accumulate(l.seconds.begin(), l.seconds.end(), 0.0); };
+    std::stable_sort(loops.begin(), loops.end(),
+                     [&](const ComparedLoop& a, const ComparedLoop& b) { return all(a) > all(b); });
+    return loops;
+}
+
+} // namespace ws::observe

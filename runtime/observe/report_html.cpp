@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+//
+// The report as a page for a browser: one file, without network. What the page shows is computed here and in parts.cpp
+// and put into it as JSON; page.html only draws it.
+#include "observe/format.h"
+#include "observe/parts.h"
+#include "report_page.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+namespace ws::observe {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Five digits are more than a page shows.
+Json number(double x)
+{
+    if (!std::isfinite(x))
+        return 0;
+    if (x == std::floor(x) && std::fabs(x) < 1e15)
+        return int64_t(x);
+    return std::strtod(format("%.5g", x).c_str(), nullptr);
+}
+
+Json per_mille(double x) { return int64_t(std::llround(1000 * x)); }
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string title_of(const Report& r)
+{
+    const auto plural = [](double n, const char* one) { return format("%.0f %s%s", n, one, n == 1 ? "" : "s"); };
+    return plural(r.ranks, "rank") + " on " + plural(r.nodes, "node") +
+           (r.cores > r.ranks ? ", " + plural(r.cores - r.ranks, "worker") : "");
+}
+
+// The verdict's first clause is the result, the others explain it.
+Json verdict(const std::string& line)
+{
+    constexpr char begin[] = "workshare: ";
+    const std::string text = line.compare(0, sizeof begin - 1, begin) == 0 ? line.substr(sizeof begin - 1) : line;
+    const size_t end = text.find("; ");
+    return end == text.npos ? Json{text, ""} : Json{text.substr(0, end), text.substr(end + 2)};
+}
+
+Json efficiencies(const Efficiency& with, const Efficiency& without, double nodes)
+{
+    Json tree = Json::array();
+    for (const EfficiencyLevel& level : efficiency_levels)
+        if (nodes > 1 || !level.of_nodes)
+            tree.push_back({level.text, level.depth, number(with.*level.value), number(without.*level.value)});
+    return tree;
+}
+
+Json ranks(const Report& r)
+{
+    Json names = Json::array(), sums = Json::array(), rows = Json::array();
+    for (const TimePart& p : time_parts(r.totals)) {
+        names.push_back({p.name, p.text});
+        sums.push_back({number(p.seconds), p.times < 0 ? Json() : number(p.times)});
+    }
+    for (const RankRow& n : r.rank) {
+        Json parts = Json::array();
+        for (const TimePart& p : time_parts(n.counts))
+            parts.push_back(number(p.seconds));
+        rows.push_back({n.rank, n.node, std::move(parts), number(n.counts.borrowed_s), n.inactive});
+    }
+    return {{"parts", names}, {"sums", sums}, {"rows", rows}};
+}
+
+// One list for each figure: the slices of the first rank, then those of the next. Null if a rank has none.
+Json over_time(const Report& r)
+{
+    Json computing = Json::array(), lent = Json::array(), borrowed = Json::array();
+    const size_t slices = r.rank.empty() ? 0 : r.rank[0].over_time.size();
+    for (const RankRow& n : r.rank) {
+        if (n.over_time.size() != slices || slices == 0)
+            return {};
+        for (const TimeSlice& s : n.over_time) {
+            computing.push_back(per_mille(s.computing));
+            lent.push_back(per_mille(s.lent));
+            borrowed.push_back(per_mille(s.borrowed));
+        }
+    }
+    if (slices == 0)
+        return {};
+    return {{"slices", slices}, {"computing", computing}, {"lent", lent}, {"borrowed", borrowed}};
+}
+
+// The moments at which the cores of each rank's parallel regions changed. Null without -workshare-openmp.
+Json openmp_cores(const Report& r)
+{
+    Json all = Json::array();
+    bool any = false;
+    for (const RankRow& n : r.rank) {
+        Json changes = Json::array();
+        for (const CoresFrom& c : n.cores)
+            changes.push_back({number(c.at_s), number(c.cores)});
+        any = any || !changes.empty();
+        all.push_back(std::move(changes));
+    }
+    return any ? all : Json();
+}
+
+Json loops(const Report& r)
+{
+    Json rows = Json::array(), causes = Json::array();
+    for (const LoopFigures& l : r.loops) {
+        const LoopCounts& c = l.counts;
+        const double iterations = c.iterations_kept + c.iterations_stolen;
+        rows.push_back({l.name, number(c.executions), number(iterations),
+                        number(iterations > 0 ? c.iterations_stolen / iterations : 0), number(c.computing_s),
+                        number(c.borrowed_s), number(c.close_wait_s), number(c.longest_chunk_s), unsigned(l.cause)});
+    }
+    for (unsigned i = 0; i < unsigned(LoopCause::kinds); i++)
+        causes.push_back({words_of(LoopCause(i)).text, words_of(LoopCause(i)).remedy});
+    return {{"rows", rows}, {"causes", causes}};
+}
+
+Json nodes(const Report& r)
+{
+    Json rows = Json::array();
+    for (const NodeRow& n : r.node) {
+        Json row = {n.node, n.host, number(n.ranks), number(n.cores), number(n.as_is.parallel),
+                    number(n.without_stealing.parallel)};
+        for (const RankColumn& c : rank_columns)
+            row.push_back(number(n.counts.*c.value));
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+Json calls(const Report& r)
+{
+    Json rows = Json::array();
+    for (const CallFigures& c : r.calls)
+        rows.push_back({c.name, number(c.counts.calls), number(c.counts.time_s), number(c.counts.waits),
+                        number(c.counts.blocked_s), number(c.counts.lent_s)});
+    return rows;
+}
+
+Json phases(const Report& r)
+{
+    Json rows = Json::array();
+    for (const PhaseRowFigures& p : r.phases)
+        rows.push_back({p.level == other_levels ? Json("others") : Json(p.level), number(p.counts.entered),
+                        number(p.counts.wall_s), number(p.counts.blocked_s), number(p.counts.borrowed_s),
+                        number(p.as_is.parallel), number(p.as_is.load_balance),
+                        number(p.without_stealing.elapsed_s), number(p.without_stealing.parallel),
+                        number(p.without_stealing.load_balance)});
+    return rows;
+}
+
+Json page_of(const NamedReport& run)
+{
+    const Report& r = *run.report;
+    const time_t seconds = time_t(r.started_unix_ns / 1000000000);
+    char when[64] = "";
+    if (tm t; localtime_r(&seconds, &t))
+        std::strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &t);
+    return {{"name", run.name},
+            {"program", base_name(r.program)},
+            {"title", title_of(r)},
+            {"started", when},
+            {"workshare", r.workshare},
+            {"verdict", verdict(r.verdict)},
+            {"elapsed", number(r.elapsed_s)},
+            {"plain_elapsed", number(r.without_stealing.elapsed_s)},
+            {"speedup", number(r.speedup)},
+            {"cores", number(r.cores)},
+            {"tree", efficiencies(r.as_is, r.without_stealing, r.nodes)},
+            {"ranks", ranks(r)},
+            {"over_time", over_time(r)},
+            {"openmp_cores", openmp_cores(r)},
+            {"loops", loops(r)},
+            {"nodes", nodes(r)},
+            {"calls", calls(r)},
+            {"phases", phases(r)}};
+}
+
+Json comparison(const std::vector<NamedReport>& runs)
+{
+    std::vector<const Report*> reports;
+    for (const NamedReport& run : runs)
+        reports.push_back(run.report);
+    Json rows = Json::array(), loop_rows = Json::array();
+    for (const Compared& c : compare(reports)) {
+        Json values = Json::array();
+        for (double x : c.values)
+            values.push_back(number(x));
+        rows.push_back({c.text, c.depth,
+                        c.kind == Compared::time    ? "time"
+                        : c.kind == Compared::share ? "share"
+                                                    : "count",
+                        values});
+    }
+    for (const ComparedLoop& l : compare_loops(reports)) {
+        Json seconds = Json::array();
+        for (double x : l.seconds)
+            seconds.push_back(number(x));
+        loop_rows.push_back({l.name, seconds});
+    }
+    return {{"rows", rows}, {"loops", loop_rows}};
+}
+
+std::string escaped(const std::string& text)
+{
+    std::string out;
+    for (char c : text)
+        out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : std::string(1, c);
+    return out;
+}
+
+void replace(std::string& page, const std::string& mark, const std::string& text)
+{
+    for (size_t at = page.find(mark); at != page.npos; at = page.find(mark, at + text.size()))
+        page.replace(at, mark.size(), text);
+}
+
+} // namespace
+
+std::string report_html(const std::vector<NamedReport>& runs)
+{
+    Json data = {{"columns", Json::array()}, {"runs", Json::array()}};
+    for (const RankColumn& c : rank_columns)
+        data["columns"].push_back({c.text, c.time});
+    for (const NamedReport& run : runs)
+        data["runs"].push_back(page_of(run));
+    if (runs.size() > 1)
+        data["comparison"] = comparison(runs);
+    // Names come from file names, which need not be UTF-8, and may contain what ends a script.
+    std::string json = data.dump(-1, ' ', false, Json::error_handler_t::replace);
+    replace(json, "<", "\\u003c");
+    const Report& last = *runs.back().report;
+    const Json title = base_name(last.program) + ", " + title_of(last);
+    const std::string valid = title.dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string page = report_page;
+    replace(page, "@TITLE@", escaped(Json::parse(valid).get<std::string>()));
+    replace(page, "@VERSION@", escaped(last.workshare));
+    replace(page, "@DATA@", json);
+    return page;
+}
+
+} // namespace ws::observe

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""Reports of runs that never were, of any size, made of a kept one."""
+import copy
+import json
+import pathlib
+import re
+
+KEPT = pathlib.Path(__file__).resolve().parents[2] / 'unit/observe/version-1.json'
+SLICES = 64
+
+
+def report(ranks=2, loops=1, elapsed=1.0, over_time=True, started=1700000000, program='/bin/made_up', efficiency=0.9):
+    """As a dictionary. Rank r computes for a part (r + 1) / ranks of the time. It waits for the rest, the last half of which its core is lent."""
+    text = re.sub(r'"runs(_|")', r'"executions\1', KEPT.read_text()).replace('workshare-report/1', 'workshare-report/2', 1)
+    made = json.loads(text)
+    rank, loop = made['by_rank'][0], made['by_loop'][0]
+    made.update(program=program, ranks=ranks, cores=ranks, elapsed_s=elapsed, started_unix_ns=started * 10**9, by_rank=[], by_loop=[],
+                verdict='workshare: about 1.50 times as fast as without sharing (made up); ranks waited; hint: none')
+    made['efficiency'].update(elapsed_s=elapsed, parallel_efficiency=efficiency)
+    for r in range(ranks):
+        own = copy.deepcopy(rank)
+        share = (r + 1) / ranks
+        t = own['totals']
+        t.update(wall_s=elapsed, computing_s=elapsed * share, mpi_s=elapsed * (1 - share), blocked_s=elapsed * (1 - share), lent_s=elapsed * (1 - share) / 2,
+                 helped_s=elapsed * (1 - share) / 2)
+        for reason in t['refused'].values():
+            reason['time_s'] = 0
+        t['refused']['nothing_shared']['time_s'] = elapsed * (1 - share) / 2
+        own.update(rank=r, totals=t, loops=[])
+        if over_time:
+            busy = [1 if s < SLICES * share else 0 for s in range(SLICES)]
+            own['over_time'] = {'computing': busy, 'lent': [0 if b else 0.5 for b in busy], 'borrowed': [0.25] * SLICES}
+        made['by_rank'].append(own)
+    for number in range(loops):
+        made['by_loop'].append({**loop, 'loop': f'file{number % 97}.c:{number}:loop_{number}', 'computing_s': 1 / (1 + number),
+                                'cause': ['helped', 'too_short', 'coarse'][number % 3]})
+    return made
+
+
+def write(path, **how):
+    pathlib.Path(path).write_text(json.dumps(report(**how)))

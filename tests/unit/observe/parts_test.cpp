@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+//
+// What the report says in every format: parts of the time, causes of loops, comparisons; and the page that is made of
+// them.
+#include "observe/loop_cause.h"
+#include "observe/parts.h"
+
+#include <catch2/catch.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+using namespace ws::observe;
+
+namespace {
+
+RankCounts waited()
+{
+    RankCounts c = {};
+    c.wall_s = 10;
+    c.computing_s = 3;
+    c.close_wait_s = 1;
+    c.mpi_s = 6;
+    c.blocked_s = 5;
+    c.lent_s = 2;
+    c.helped_s = 1.5;
+    c.lends = 7;
+    c.refused_s[unsigned(Refusal::all_wait)] = 2;
+    c.refused[unsigned(Refusal::all_wait)] = 4;
+    return c;
+}
+
+double sum(const std::vector<TimePart>& parts)
+{
+    double all = 0;
+    for (const TimePart& p : parts)
+        all += p.seconds;
+    return all;
+}
+
+LoopFigures loop(double executions, double seconds, double shared, double helped)
+{
+    LoopFigures l = {"a.c:1:main", {}};
+    l.counts.executions = l.counts.executions_cut = executions;
+    l.counts.computing_s = l.counts.cut_s = seconds;
+    l.counts.executions_shared = shared;
+    l.counts.executions_helped = helped;
+    return l;
+}
+
+nlohmann::json data_of(const std::string& page)
+{
+    const std::string begin = "type=\"application/json\">";
+    const size_t at = page.find(begin) + begin.size();
+    return nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at));
+}
+
+} // namespace
+
+TEST_CASE("the parts of waiting add up to the time blocked, those of the time to the time elapsed")
+{
+    const auto waiting = waiting_parts(waited()), all = time_parts(waited());
+    CHECK(sum(waiting) == Approx(5));
+    CHECK(sum(all) == Approx(10));
+    CHECK(waiting.front().seconds == 1.5);
+    CHECK(waiting[1].seconds == Approx(0.5)); // handing over
+    CHECK(waiting[1].times == 7);
+    CHECK(waiting.back().seconds == Approx(1)); // spun
+    const auto found =
+        std::find_if(all.begin(), all.end(), [](const TimePart& p) { return p.name == std::string("all_wait"); });
+    REQUIRE(found != all.end());
+    CHECK(found->seconds == 2);
+    CHECK(found->times == 4);
+}
+
+TEST_CASE("no part is below 0, though counters are read one after the other")
+{
+    RankCounts c = waited();
+    c.refused_s[0] = 3; // more than was left
+    c.helped_s = 2.5;   // more than was lent
+    c.mpi_s = 4.5;      // less than the waits in it
+    for (const TimePart& p : time_parts(c))
+        CHECK(p.seconds >= 0);
+}
+
+TEST_CASE("why a loop was not helped more")
+{
+    const double cores = 4;
+    CHECK(loop_cause(loop(100, 10, 100, 90), cores) == LoopCause::helped);
+    CHECK(loop_cause(loop(100, 10, 100, 0), cores) == LoopCause::not_helped);
+    CHECK(loop_cause(loop(100, 10, 0, 0), cores) == LoopCause::none_waited);
+    CHECK(loop_cause(loop(1000000, 1, 0, 0), cores) == LoopCause::too_short);
+    LoopFigures l = loop(100, 10, 100, 90);
+    l.counts.longest_chunk_s = 0.05; // half of an execution
+    l.counts.close_wait_s = 1;
+    CHECK(loop_cause(l, cores) == LoopCause::coarse);
+    l.counts.close_wait_s = 0.1; // one chunk in hundreds
+    CHECK(loop_cause(l, cores) == LoopCause::helped);
+    l.counts.executions_unpaid = 60;
+    CHECK(loop_cause(l, cores) == LoopCause::gained_nothing);
+    l.counts.executions_with_tasks = 60;
+    CHECK(loop_cause(l, cores) == LoopCause::tasks);
+}
+
+TEST_CASE("each cause but one has words")
+{
+    for (unsigned i = 1; i < unsigned(LoopCause::kinds); i++)
+        CHECK(*words_of(LoopCause(i)).text);
+    CHECK_FALSE(*words_of(LoopCause::unknown).text);
+}
+
+TEST_CASE("runs are compared figure by figure, and loop by loop")
+{
+    Report a, b;
+    a.elapsed_s = 2, b.elapsed_s = 1;
+    a.as_is.parallel = 0.5, b.as_is.parallel = 1;
+    a.loops = {loop(1, 1, 0, 0)};
+    b.loops = {loop(1, 3, 0, 0), loop(1, 1, 0, 0)};
+    b.loops[1].name = "b.c:2:only";
+    b.loops[0].counts.iterations_kept = b.loops[0].counts.iterations_stolen = 5;
+    const auto rows = compare({&a, &b});
+    CHECK(rows[0].text == "elapsed");
+    CHECK(rows[0].values == std::vector<double>{2, 1});
+    const auto level =
+        std::find_if(rows.begin(), rows.end(), [](const Compared& c) { return c.text == "parallel efficiency"; });
+    REQUIRE(level != rows.end());
+    CHECK(level->values == std::vector<double>{0.5, 1});
+    for (const Compared& c : rows)
+        CHECK(c.text != "between nodes");
+    const auto loops = compare_loops({&a, &b});
+    REQUIRE(loops.size() == 2);
+    CHECK(loops[0].name == "a.c:1:main");
+    CHECK(loops[0].seconds == std::vector<double>{1, 3});
+    CHECK(loops[0].stolen == std::vector<double>{0, 0.5});
+    CHECK(loops[1].seconds == std::vector<double>{0, 1});
+    b.nodes = 2;
+    CHECK(compare({&a, &b}).size() == rows.size() + 2);
+}
+
+TEST_CASE("a page has the report's figures, and names cannot leave their place in it")
+{
+    Report r;
+    r.program = "/bin/<i>&\xff";
+    r.verdict = "workshare: twice as fast (1 rank); because </script>";
+    r.workshare = "1.0";
+    r.elapsed_s = 2;
+    r.as_is.parallel = 0.875;
+    r.loops = {loop(2, 1, 2, 1)};
+    r.loops[0].name = "</script><script>alert(1)";
+    r.loops[0].cause = LoopCause::coarse;
+    r.rank.push_back({0, 0, 0, "", waited(), {}, {}, {{1, 0, 0.5}, {0.25, 0.75, 0}}});
+    const std::string page = report_html({{"a.json", &r}});
+    CHECK(page.find("@DATA@") == page.npos);
+    CHECK(page.find("@TITLE@") == page.npos);
+    size_t ends = 0;
+    for (size_t at = 0; (at = page.find("</script>", at)) != page.npos; at++)
+        ends++;
+    CHECK(ends == 2); // of the data, of the script
+    const auto run = data_of(page)["runs"][0];
+    CHECK(run["verdict"] == nlohmann::json{"twice as fast (1 rank)", "because </script>"});
+    CHECK(run["tree"][0][2] == 0.875);
+    CHECK(run["loops"]["rows"][0][0] == "</script><script>alert(1)");
+    CHECK(run["loops"]["rows"][0][8] == unsigned(LoopCause::coarse));
+    CHECK(run["over_time"]["computing"] == nlohmann::json{1000, 250});
+    CHECK(run["over_time"]["borrowed"] == nlohmann::json{500, 0});
+    CHECK(run["openmp_cores"].is_null());
+    CHECK_FALSE(data_of(page).contains("comparison"));
+    CHECK(data_of(report_html({{"a.json", &r}, {"b.json", &r}})).contains("comparison"));
+}
+
+TEST_CASE("the ending of a file is its format")
+{
+    CHECK(report_format("a.html") == ReportFormat::html);
+    CHECK(report_format("a.json") == ReportFormat::json);
+    CHECK(report_format("html") == ReportFormat::text);
+    CHECK(report_as(ReportFormat::html, Report{}).compare(0, 9, "<!DOCTYPE") == 0);
+}
