@@ -902,6 +902,7 @@ static void io(void)
     MPI_File_sync(file);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_seek_shared(file, 0, MPI_SEEK_SET);
+    MPI_Barrier(MPI_COMM_WORLD); /* of Open MPI 5's ranks some begin to read before that */
     MPI_File_read_ordered(file, back, rank + 1, MPI_INT, MPI_STATUS_IGNORE);
     tell("of it %d %d", back[0], back[rank]);
     MPI_File_iwrite_at(file, 100 * rank, data, 10, MPI_INT, &r);
