@@ -4,6 +4,7 @@
 host.h says what they do, calls.txt how a rank waits in each.
 generate.py map LIBWS_MAP: libws's version script, with the wrappers.
 generate.py names SOURCE: the functions that libmpich forwards to libws, as a linker script that gives libws their names.
+generate.py late WRAPPERS...: the functions that any of these files has, for late.cpp.
 generate.py table TABLE BLOCKING_CALLS: prints the table of docs/guides/any-mpi.md, with the calls of blocking_calls.txt that wait."""
 import re
 import sys
@@ -256,7 +257,7 @@ HOW = {'all': 'lends', 'sources': 'lends', 'sources_to_root': 'lends at the root
 # What MPI 4.0 has and MPI 3.1 has not, of the calls that wait.
 SINCE_4 = re.compile(r'MPI_(Isendrecv|Isendrecv_replace|P\w+_init|Pready\w*|Comm_idup_with_info|Comm_create_from_group|Intercomm_create_from_groups'
                      r'|(?!S|Rs|Bs|Recv)\w+_init|Scatterv?_init|Scan_init)$')
-FAMILIES = {'openmpi': 'Open MPI', 'mpich': 'MPICH and relatives'}
+FAMILIES = {'openmpi': 'Open MPI', 'mpich': 'MPICH and relatives, the standard ABI'}
 
 
 def how(table, call, family, between=False):
@@ -309,6 +310,14 @@ def main():
         with open(sys.argv[2]) as f:
             for name in re.findall(r'^MPIX_(?:IN_LIBWS|FORTRAN)\((\w+),', f.read(), re.MULTILINE):
                 print(f'{name} = ws_{name};')
+        return
+    if sys.argv[1] == 'late':
+        names = set()
+        for path in sys.argv[2:]:
+            with open(path) as f:
+                names |= set(re.findall(r'^EXPORTED \w+ (\w+)\(', f.read(), re.MULTILINE))
+        for number, name in enumerate(sorted(names)):
+            print(f'FUNCTION({number}, {name})')
         return
     table = read_table(sys.argv[2])
     if sys.argv[1] == 'table':

@@ -4,6 +4,7 @@
 #include "host/host.h"
 
 #include "abi/abi.h"
+#include "base/mpi_family.h"
 #include "base/spin_lock.h"
 #include "mpi/call_arguments.h"
 #include "mpi/end_job.h"
@@ -47,21 +48,28 @@ void Site::set_clock(double ticks_per_us) { calm_ticks = uint64_t(calm_us * tick
     std::abort();
 }
 
+// Null: nobody behind this library has it. Libws-late.so, which loads this library late, asks in its own place.
+static void* behind(const char* name)
+{
+    static const auto late = reinterpret_cast<void* (*)(const char*)>(dlsym(RTLD_DEFAULT, "ws_late_next"));
+    return late ? late(name) : dlsym(RTLD_NEXT, name);
+}
+
 __attribute__((cold, noinline)) void* next(const char* name)
 {
-    void* const found = dlsym(RTLD_NEXT, name);
+    void* const found = behind(name);
     return found ? found : reinterpret_cast<void*>(is_missing);
 }
 
 __attribute__((cold, noinline)) void* tool(const char* name, void* real)
 {
-    void* const found = dlsym(RTLD_NEXT, name);
+    void* const found = behind(name);
     Dl_info there, mpi;
     if (!found || !dladdr(found, &there) || !dladdr(real, &mpi) || there.dli_fbase == mpi.dli_fbase)
         return nullptr;
     // An MPI may have its PMPI_X in a library of their own.
     const char *const slash = std::strrchr(there.dli_fname, '/'), *const file = slash ? slash + 1 : there.dli_fname;
-    return std::strncmp(file, "libmpi.", 7) == 0 || std::strncmp(file, "libmpich.", 9) == 0 ? nullptr : found;
+    return base::family_of(file) ? nullptr : found;
 }
 
 __attribute__((cold, noinline)) void Outermost::tell_begin(uint64_t about)
@@ -442,10 +450,43 @@ void find_real()
 
 } // namespace
 
+#if defined(OPEN_MPI)
+constexpr char own_family[] = "openmpi";
+#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
+constexpr char own_family[] = "mpich";
+#else
+constexpr char own_family[] = "abi";
+#endif
+
+// Whether a file is an MPI library of another family, whose handles mean nothing here.
+static bool is_other_mpi(const char* file)
+{
+    const char *const slash = std::strrchr(file, '/'), *const family = base::family_of(slash ? slash + 1 : file);
+    return family && std::strcmp(family, own_family) != 0;
+}
+
+namespace {
+
+// A program that is linked with no MPI may have loaded another one than --mpi names.
+void refuse_other_mpi()
+{
+    for (const char* library : {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"})
+        if (is_enabled() && is_other_mpi(library) && dlopen(library, RTLD_NOLOAD | RTLD_LAZY)) {
+            std::fprintf(stderr,
+                         "workshare: error: the program has loaded %s, and the wrappers are those of %s; leave out "
+                         "--mpi, or name the program's MPI\n",
+                         library, own_family);
+            _exit(1);
+        }
+}
+
+} // namespace
+
 // A shared loop whose iterations call MPI does so from several threads; and one of a program that asked for
 // MPI_THREAD_SERIALIZED could be inside MPI at any time.
 int thread_level(int asked)
 {
+    refuse_other_mpi();
     clock_.start();
     level_asked = asked;
     if (is_enabled() && !is_workshares_own() &&
@@ -518,12 +559,6 @@ void finalizing()
 
 namespace {
 
-#ifdef OPEN_MPI
-constexpr char own_family[] = "Open MPI", other_library[] = "libmpich.so.12", other_name[] = "libmpi.so.12";
-#else
-constexpr char own_family[] = "MPICH", other_library[] = "libmpi.so.40", other_name[] = "libmpi.so.20";
-#endif
-
 // An environment that was meant for programs of another MPI: its handles are of another size, so no call could be
 // passed on. Before main() the program begins again without this library.
 __attribute__((constructor)) void begin_again_without(int, char** argv, char**)
@@ -531,8 +566,7 @@ __attribute__((constructor)) void begin_again_without(int, char** argv, char**)
     void* const init = dlsym(RTLD_NEXT, "PMPI_Init");
     Dl_info mpi;
     const char* const preloaded = std::getenv("LD_PRELOAD");
-    if (!init || !preloaded || !dladdr(init, &mpi) ||
-        (!std::strstr(mpi.dli_fname, other_library) && !std::strstr(mpi.dli_fname, other_name)))
+    if (!init || !preloaded || !dladdr(init, &mpi) || !is_other_mpi(mpi.dli_fname))
         return;
     std::string others, all = preloaded;
     std::replace(all.begin(), all.end(), ':', ' ');

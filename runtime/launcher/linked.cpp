@@ -2,6 +2,7 @@
 #include "launcher/linked.h"
 
 #include "base/mapping.h"
+#include "base/mpi_family.h"
 #include "base/open_file.h"
 
 #include <algorithm>
@@ -176,7 +177,7 @@ Linked linked_with(const std::string& program, int depth)
         words >> name >> arrow >> path;
         const std::string file = name.substr(name.rfind('/') + 1);
         const bool is_mpi =
-            !family_of(file).empty() || file.compare(0, 8, "libmpi.s") == 0 || file.compare(0, 11, "libmpi_abi.") == 0;
+            !family_of(file).empty() || file.compare(0, 8, "libmpi.s") == 0;
         if (is_mpi && !linked.soname.empty() && family_of(file) != family_of(linked.soname))
             linked.second = file;
         if (!is_mpi || !linked.soname.empty())
@@ -207,32 +208,16 @@ Linked linked_with(const std::string& program) { return linked_with(program, 0);
 
 std::string family_of(const std::string& soname)
 {
-    const auto begins = [&](const char* text) { return soname.compare(0, std::strlen(text), text) == 0; };
-    const auto ends = [&](const char* text) {
-        const size_t length = std::strlen(text);
-        return soname.size() > length && soname.compare(soname.size() - length, length, text) == 0;
-    };
-    if (begins("libmpi.so.40"))
-        return "openmpi";
-    // MPICH, Intel MPI, MVAPICH; Debian's name; Cray's, one a compiler
-    if (begins("libmpi.so.12") || begins("libmpich.so.12") ||
-        ((begins("libmpi_") || begins("libmpich_")) && ends(".so.12")))
-        return begins("libmpi_cxx") || begins("libmpich_cxx") ? "" : "mpich";
-    return "";
-}
-
-std::string family_of_launcher()
-{
-    if (std::getenv("OMPI_COMM_WORLD_RANK"))
-        return "openmpi";
-    return std::getenv("PMI_RANK") || std::getenv("PMI_FD") ? "mpich" : "";
+    const char* const family = base::family_of(soname.c_str());
+    return family ? family : "";
 }
 
 std::string family_of_mpicc()
 {
     if (!output_of({"mpicc", "--showme"}).empty())
         return "openmpi";
-    return output_of({"mpicc", "-show"}).find("-lmpi") != std::string::npos ? "mpich" : "";
+    const std::string flags = output_of({"mpicc", "-show"});
+    return flags.find("-lmpi_abi") != flags.npos ? "abi" : flags.find("-lmpi") != flags.npos ? "mpich" : "";
 }
 
 std::string gcc_version()

@@ -20,10 +20,8 @@ std::string find_program(const std::string& name);
 // For a script, the interpreter counts. Has the loader of the program list its libraries: 2 ms.
 Linked linked_with(const std::string& program);
 
-// The family of an MPI library, by its soname: "openmpi", "mpich"; empty: another one.
+// The family of an MPI library, by its soname (base/mpi_family.h); empty: another one.
 std::string family_of(const std::string& soname);
-// The family of the launcher that has started this process, by what it has put into the environment; empty: none.
-std::string family_of_launcher();
 // That whose mpicc is the first in PATH; empty: none that is known.
 std::string family_of_mpicc();
 

@@ -5,6 +5,7 @@
 // with, has the libws of that MPI loaded first, sets the variables that its options stand for, and becomes the program.
 //
 // Where it cannot help the program runs as without it, and rank 0 says why in one line.
+#include "base/mpi_family.h"
 #include "launcher/forget_preloads.h"
 #include "launcher/linked.h"
 #include "launcher/settle.h"
@@ -27,25 +28,16 @@ using namespace ws::launcher;
 
 namespace {
 
-// The first rank speaks for all.
-bool is_first_rank()
-{
-    for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
-        if (const char* const rank = std::getenv(variable))
-            return std::strcmp(rank, "0") == 0;
-    return true;
-}
-
 [[noreturn]] void fail(const std::string& message)
 {
-    if (is_first_rank())
+    if (ws::base::is_first_rank())
         std::fprintf(stderr, "workshare: error: %s\n", message.c_str());
     std::exit(EXIT_FAILURE);
 }
 
 void note(const std::string& message)
 {
-    if (is_first_rank())
+    if (ws::base::is_first_rank())
         std::fprintf(stderr, "workshare: note: %s\n", message.c_str());
 }
 
@@ -90,6 +82,8 @@ private:
     std::optional<std::string> value(const Option& o) const;
     void load_first();
     bool choose(const std::string& program);
+    void choose_later();
+    void load_first_of_all(const std::string& library);
     bool insert_into(const std::string& launcher);
     [[noreturn]] void become();
 
@@ -330,13 +324,14 @@ bool Command::choose(const std::string& program)
         note(what + "uses " + linked.soname + ", an MPI that Workshare does not know; it runs without Workshare");
         return false;
     }
-    // An interpreter loads its MPI later: that of the launcher that has started it.
-    const bool is_guess = linked.soname.empty();
-    if (family.empty())
-        family = family_of_launcher();
-    if (family.empty()) {
-        note(what + "is linked with no MPI, and no MPI has started it; it runs without Workshare (--mpi names one)");
+    if (family.empty() && !ws::base::rank_by_launcher()) {
+        note(what +
+             "is linked with no MPI, and no launcher has started it; it runs without Workshare (--mpi names one)");
         return false;
+    }
+    if (family.empty()) {
+        choose_later();
+        return true;
     }
     const std::string libws = libws_of(prefix(), family);
     if (libws.empty()) {
@@ -344,15 +339,24 @@ bool Command::choose(const std::string& program)
              known_families(prefix()) + "); it runs without Workshare");
         return false;
     }
-    if (is_guess)
+    if (linked.soname.empty()) // it loads the MPI that --mpi names after it has started
         if (const std::string mpi = library_of(prefix(), family); !mpi.empty())
             first_.push_back(mpi);
-    folder_ = libws.substr(0, libws.rfind('/'));
-    first_.push_back(libws.substr(folder_.size() + 1));
-    // libws-early.so is to be the first of all.
-    std::stable_partition(first_.begin(), first_.end(), [](const std::string& one) { return one != "libws-early.so"; });
+    load_first_of_all(libws);
     return true;
 }
+
+// libws-early.so stays in front of this library, and stands in its folder, too.
+void Command::load_first_of_all(const std::string& library)
+{
+    folder_ = library.substr(0, library.rfind('/'));
+    first_.push_back(library.substr(folder_.size() + 1));
+    std::stable_partition(first_.begin(), first_.end(), [](const std::string& one) { return one != "libws-early.so"; });
+}
+
+// An interpreter loads its MPI library after it has started, and a script starts another program: the library that
+// waits for them finds out which MPI they use.
+void Command::choose_later() { load_first_of_all(prefix() + "/lib/workshare/libws-late.so"); }
 
 // `workshare mpirun ...`: the launcher hands the variables on. Open MPI's and hydra get them as options, because a
 // library that is loaded first into them, too, would only take time.
@@ -365,10 +369,9 @@ bool Command::insert_into(const std::string& launcher)
     for (size_t i = 1; i < rest_.size() && program.empty(); i++)
         if (const std::string path = find_program(rest_[i]); !path.empty() && !linked_with(path).soname.empty())
             program = path;
-    const bool chosen = !program.empty() && choose(program);
-    if (program.empty())
-        note("none of the words after " + rest_[0] + " is a program with a known MPI; it runs without Workshare");
-    if (!chosen) {
+    if (program.empty()) {
+        choose_later();
+    } else if (!choose(program)) {
         first_.clear();
         given_.clear();
         return true;

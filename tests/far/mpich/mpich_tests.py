@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""mpich_tests.py [--part K/N] [--only GROUP] [--source PATH] PREFIX PROVIDE: MPICH's own tests of rma, io and threads, each without the flag and with it.
+"""mpich_tests.py [--part K/N] [--only GROUP] [--source PATH] [--mpi MPICC MPIRUN] PREFIX PROVIDE: MPICH's own tests of rma, io and threads, each
+without the flag and with it.
 
 They come from the source that MPICH is built of, which PROVIDE (runtime/mpich/provide) fetches, unpacked to a temporary folder and compiled with
-PREFIX/bin/mpicc. Prints a table. Status 1: a test passes without -workshare and fails with it. 77: the source cannot be had.
+PREFIX/bin/mpicc, or with the MPICC of another MPI; MPIRUN starts these and has our mpirun's options. Prints a table. Status 1: a test passes without -workshare and fails with it. 77: the source cannot be had.
 
 --part K/N   every N-th test, from the K-th on (1/12); 1/1: all of them
---only GROUP rma, io or threads
+--only GROUP rma, io or threads; or another folder of its tests, as coll, comm and pt2pt
 --source     a release tarball or an unpacked folder, as the build option mpich_source
 """
 import argparse
@@ -21,6 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 from foreign import job, part, said, skip, source  # noqa: E402
 
 GROUPS = ('rma', 'io', 'threads')
+MORE_GROUPS = ('attr', 'coll', 'comm', 'datatype', 'errhan', 'group', 'init', 'part', 'pt2pt', 'session', 'topo')
 LONGEST = 60        # seconds of one test. MPICH's own limit is 180, but a twelfth of them has to take minutes, also where ranks without the flag spin for one core
 WORD = re.compile(r'(\w+)=(.*)')
 Case = collections.namedtuple('Case', 'folder program ranks arguments environment')
@@ -79,13 +81,19 @@ def run(prefix, made, case, flags):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--part', type=part, default='1/12')
-    parser.add_argument('--only', action='append', choices=GROUPS)
+    parser.add_argument('--only', action='append', choices=GROUPS + MORE_GROUPS)
     parser.add_argument('--source')
+    parser.add_argument('--mpi', nargs=2)
     parser.add_argument('prefix')
     parser.add_argument('provide')
     options = parser.parse_args()
     prefix = os.path.abspath(options.prefix)
     with tempfile.TemporaryDirectory(prefix='workshare-mpich-') as folder:
+        if options.mpi:
+            prefix = os.path.join(folder, 'prefix')
+            os.makedirs(os.path.join(prefix, 'bin'))
+            for name, program in zip(('mpicc', 'mpirun'), options.mpi):
+                os.symlink(program, os.path.join(prefix, 'bin', name))
         made, found = build(folder, prefix, options.source or source([options.provide, '--fetch'], folder), options.only or GROUPS)
         chosen = found[options.part]
         print(f'{len(chosen)} of {len(found)} tests')

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * host gain | pmpi | sums | death: what host_test.py runs under another MPI. */
+ * host gain | pmpi | sums | double | death: what host_test.py runs under another MPI. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, ranks;
 
@@ -82,6 +83,38 @@ static void gain(void)
     }
 }
 
+/* Each even rank has a loop, whose iterations sleep; the next rank waits for a message of it. */
+static void doubled(void)
+{
+    enum { ITERATIONS = 60, COST_US = 1000 };
+    const int peer = rank ^ 1;
+    double best = 1e9;
+    long all = 0;
+    for (int turn = 0; turn < 4 && peer < ranks; turn++) {
+        long sum = 0, got = -1;
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank % 2) {
+            MPI_Recv(&got, 1, MPI_LONG, peer, turn, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            const double began = MPI_Wtime();
+#pragma ws for reduction(+ : sum) schedule(dynamic, 1)
+            for (int i = 0; i < ITERATIONS; i++) {
+                usleep(COST_US);
+                sum += i;
+            }
+            const double took = MPI_Wtime() - began;
+            best = took < best ? took : best;
+            MPI_Send(&sum, 1, MPI_LONG, peer, turn, MPI_COMM_WORLD);
+        }
+        MPI_Allreduce(rank % 2 ? &got : &sum, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+        if (all != ranks * (ITERATIONS - 1) * ITERATIONS / 2)
+            printf("wrong: %ld\n", all);
+    }
+    if (rank % 2 == 0)
+        printf("loop %d %.3f\n", rank,
+               best / (ITERATIONS * (COST_US + 60) * 1e-6)); /* the kernel's clock adds some 60 us */
+}
+
 /* Ranks wait in calls by the names of the profiling interface. */
 static void pmpi(void)
 {
@@ -135,6 +168,8 @@ int main(int argc, char **argv)
         pmpi();
     else if (!strcmp(argv[1], "sums"))
         sums();
+    else if (!strcmp(argv[1], "double"))
+        doubled();
     else {
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 1) {

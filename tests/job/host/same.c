@@ -790,6 +790,217 @@ static void windows(void)
     tell("over");
 }
 
+/* Puts and gets of all kinds, into windows of all kinds. */
+static void rma(void)
+{
+    enum { N = 100 };
+    MPI_Win win;
+    MPI_Request r[3];
+    MPI_Aint size;
+    int unit, *memory, *mine, one = 1, zero = 0, got, old[4], other = (rank + 1) % ranks, data[4] = {rank, 1, 2, 3};
+    MPI_Win_allocate_shared(4 * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+    memory[0] = 10 + rank;
+    MPI_Win_sync(win);
+    late(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_sync(win);
+    MPI_Win_shared_query(win, other, &size, &unit, &mine);
+    tell("shared %d", mine[0]);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+
+    int *own = calloc(8, sizeof *own);
+    MPI_Aint at, all[64];
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_attach(win, own, 8 * sizeof *own);
+    MPI_Get_address(own, &at);
+    MPI_Allgather(&at, 1, MPI_AINT, all, 1, MPI_AINT, MPI_COMM_WORLD);
+    MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+    MPI_Put(data, 4, MPI_INT, other, all[other], 4, MPI_INT, win);
+    late(0);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    tell("dynamic %d %d", own[0], own[3]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_detach(win, own);
+    MPI_Win_free(&win);
+
+    memset(own, 0, 8 * sizeof *own);
+    MPI_Win_create(own, 8 * sizeof *own, sizeof *own, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    for (int i = 0; i < N; i++) { /* a lock made of compare and swap, and what it guards */
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+        do {
+            MPI_Compare_and_swap(&one, &zero, &got, MPI_INT, 0, 0, win);
+            MPI_Win_flush(0, win);
+        } while (got);
+        MPI_Get(&got, 1, MPI_INT, 0, 1, 1, MPI_INT, win);
+        MPI_Win_flush(0, win);
+        got++;
+        MPI_Put(&got, 1, MPI_INT, 0, 1, 1, MPI_INT, win);
+        MPI_Win_flush(0, win);
+        MPI_Accumulate(&zero, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_REPLACE, win);
+        MPI_Win_unlock(0, win);
+    }
+    MPI_Win_lock_all(0, win);
+    MPI_Rput(data, 1, MPI_INT, other, 4, 1, MPI_INT, win, &r[0]);
+    MPI_Raccumulate(data, 2, MPI_INT, 0, 5, 2, MPI_INT, MPI_SUM, win, &r[1]);
+    MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    MPI_Win_flush_all(win);
+    late(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Rget(old, 4, MPI_INT, other, 4, 4, MPI_INT, win, &r[0]);
+    MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+    tell("requests %d %d %d", old[0], old[1], old[2]);
+    MPI_Get_accumulate(data, 1, MPI_INT, old, 1, MPI_INT, other, 7, 1, MPI_INT, MPI_SUM, win);
+    MPI_Win_flush(other, win);
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    MPI_Get(old, 2, MPI_INT, 0, 0, 2, MPI_INT, win);
+    MPI_Win_unlock(0, win);
+    tell("counted %d %d", old[0], old[1]);
+    MPI_Win_free(&win);
+    free(own);
+}
+
+/* Files with split collective calls, shared pointers, views and requests. */
+static void io(void)
+{
+    enum { N = 1000 };
+    MPI_File file;
+    MPI_Request r;
+    MPI_Offset at;
+    MPI_Datatype every;
+    char name[300];
+    static int data[N], back[N];
+    snprintf(name, sizeof name, "/tmp/ws-io-%d-%d", (int) getuid(), (int) getppid());
+    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < N; i++)
+        data[i] = rank * N + i;
+    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
+    MPI_Type_vector(N, 1, ranks, MPI_INT, &every);
+    MPI_Type_commit(&every);
+    MPI_File_set_view(file, rank * (MPI_Offset) sizeof(int), MPI_INT, every, "native", MPI_INFO_NULL);
+    late(0);
+    MPI_File_write_all_begin(file, data, N, MPI_INT);
+    MPI_File_write_all_end(file, data, MPI_STATUS_IGNORE);
+    late(1);
+    MPI_File_seek(file, 0, MPI_SEEK_SET);
+    MPI_File_iread_all(file, back, N, MPI_INT, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    tell("view %d %d", back[0], back[N - 1]);
+    MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+    MPI_File_set_size(file, 0);
+    late(2);
+    for (int turn = 0; turn < 3; turn++) {
+        late(turn);
+        MPI_File_write_ordered(file, data, turn + rank + 1, MPI_INT, MPI_STATUS_IGNORE);
+    }
+    MPI_File_get_position_shared(file, &at);
+    tell("ordered %d", (int) at);
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_seek_shared(file, 0, MPI_SEEK_SET);
+    MPI_Barrier(MPI_COMM_WORLD); /* of Open MPI 5's ranks some begin to read before that */
+    MPI_File_read_ordered(file, back, rank + 1, MPI_INT, MPI_STATUS_IGNORE);
+    tell("of it %d %d", back[0], back[rank]);
+    MPI_File_iwrite_at(file, 100 * rank, data, 10, MPI_INT, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_read_at(file, 100 * ((rank + 1) % ranks), back, 10, MPI_INT, MPI_STATUS_IGNORE);
+    tell("at %d %d", back[0], back[9]);
+    MPI_File_close(&file);
+    MPI_Type_free(&every);
+}
+
+#if MPI_VERSION >= 4
+/* Calls with counts of MPI_Count. */
+static void counts(void)
+{
+    enum { N = 1 << 18 };
+    static int a[N], b[N];
+    MPI_Status s;
+    MPI_Request r[2];
+    MPI_Message message;
+    MPI_Count n;
+    const int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+    for (int turn = 0; turn < 3; turn++) {
+        const MPI_Count size = turn ? N : 3;
+        for (int i = 0; i < N; i++)
+            a[i] = rank + i + turn;
+        late(turn);
+        MPI_Isend_c(a, size, MPI_INT, next, 1, MPI_COMM_WORLD, &r[0]);
+        MPI_Recv_c(b, size, MPI_INT, before, 1, MPI_COMM_WORLD, &s);
+        MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+        MPI_Get_count_c(&s, MPI_INT, &n);
+        tell("received %d %d", (int) n, b[2]);
+        MPI_Sendrecv_c(a, size, MPI_INT, next, 2, b, size, MPI_INT, before, 2, MPI_COMM_WORLD, &s);
+        tell("exchanged %d", b[size - 1]);
+        MPI_Isend_c(a, size, MPI_INT, next, 3, MPI_COMM_WORLD, &r[0]);
+        MPI_Mprobe(before, 3, MPI_COMM_WORLD, &message, &s);
+        MPI_Mrecv_c(b, size, MPI_INT, &message, &s);
+        MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+        if (rank % 2 == 0 && rank + 1 < ranks)
+            MPI_Send_c(a, size, MPI_INT, rank + 1, 4, MPI_COMM_WORLD);
+        else if (rank % 2)
+            MPI_Recv_c(b, size, MPI_INT, rank - 1, 4, MPI_COMM_WORLD, &s);
+        MPI_Allreduce_c(a, b, size, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        tell("sum %d", b[size - 1]);
+        late(turn + 1);
+        MPI_Bcast_c(a, size, MPI_INT, turn % ranks, MPI_COMM_WORLD);
+        MPI_Reduce_c(a, b, size, MPI_INT, MPI_MAX, turn % ranks, MPI_COMM_WORLD);
+        MPI_Scan_c(a, b, size, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        tell("scan %d %d", a[0], b[size - 1]);
+        MPI_Iallreduce_c(a, b, size, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r[0]);
+        MPI_Ibarrier(MPI_COMM_WORLD, &r[1]);
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+        tell("sum %d", b[1]);
+    }
+    MPI_Win win;
+    int *memory;
+    MPI_Win_allocate_c(64, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_fence(0, win);
+    MPI_Put_c(a, 4, MPI_INT, next, 0, 4, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    tell("put %d", memory[3]);
+    MPI_Win_free(&win);
+}
+
+/* A communicator of a session, its collective calls and messages. */
+static void in_session(const char *tag)
+{
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    if (MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) != MPI_SUCCESS) {
+        tell("no session");
+        return;
+    }
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+    MPI_Group_free(&group);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    int got = -1;
+    for (int turn = 0; turn < 3; turn++) {
+        late(turn);
+        MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 1, &got, 1, MPI_INT, (rank + ranks - 1) % ranks, 1, comm,
+                     MPI_STATUS_IGNORE);
+        tell("from %d", got);
+    }
+    all_collectives(tag, comm);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+}
+static void sessions(void)
+{
+    in_session("beside");
+    in_session("again");
+}
+#endif
+
 static int goes(MPI_Comm comm, int key, void *value, void *extra)
 {
     (void) comm, (void) key, (void) value, (void) extra;
@@ -805,13 +1016,40 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"progress", progress}, {"alone", alone},     {"truncated", truncated}, {"zero", zero},
-                 {"sparse", sparse},     {"kinds", kinds},     {"many", many},           {"errors", errors},
-                 {"requests", requests}, {"large", large},     {"threads", threads},     {"jump", jump},
-                 {"dynamic", dynamic},   {"child", child},     {"files", files},         {"windows", windows}};
+    } cases[] = {
+        {"progress", progress},
+        {"alone", alone},
+        {"truncated", truncated},
+        {"zero", zero},
+        {"sparse", sparse},
+        {"kinds", kinds},
+        {"many", many},
+        {"errors", errors},
+        {"requests", requests},
+        {"large", large},
+        {"threads", threads},
+        {"jump", jump},
+        {"dynamic", dynamic},
+        {"child", child},
+        {"files", files},
+        {"windows", windows},
+        {"rma", rma},
+        {"io", io},
+#if MPI_VERSION >= 4
+        {"counts", counts},
+        {"sessions", sessions},
+#endif
+    };
     int before, after, level, key;
     self = argv[0];
     now = "main";
+#if MPI_VERSION >= 4
+    if (argc > 1 && !strcmp(argv[1], "session")) { /* without MPI_Init */
+        now = "session";
+        in_session("alone");
+        return 0;
+    }
+#endif
     MPI_Initialized(&before);
     MPI_Init_thread(&argc, &argv, argc > 1 && !strcmp(argv[1], "threads") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
                     &level);

@@ -26,11 +26,14 @@ def same(case, ranks=RANKS, **how):
 
 
 same('truncated', 2)   # with more, Open MPI's own broadcast never ends
-for name in ('alone', 'jump', 'errors', 'requests', 'many', 'threads', 'progress', 'large', 'windows', 'files'):
+for name in ('alone', 'jump', 'errors', 'requests', 'many', 'threads', 'progress', 'large', 'windows', 'files', 'rma', 'io'):
     same(name)
 # That MPI alone does not end: MPICH 4.0.2 with calls about nothing, and with processes that start others; Open MPI with parts that nobody waits for.
 for name in ('zero', 'dynamic') if FAMILY == 'openmpi' else ('sparse',):
     same(name, 4)
+if 'counts 0: ' in run('same', 'counts', ranks=1, title='MPI 4').out:     # Open MPI 4.1 has MPI 3.1
+    for name in ('counts', 'sessions', 'session'):
+        same(name)
 for number in (1, 2, 4):
     same('kinds', number)
 finish()

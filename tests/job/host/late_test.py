@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Programs that load their MPI library after they have started, and programs that a script starts: they share as others do; where that library is not the
+launcher's, one line says so, and each rank runs as without Workshare."""
+import atexit
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from job import CORES, expect, finish, run, skip
+
+FAMILY, MPICC, SOURCES, STAGE, INTERPRETER = sys.argv[3:8]
+FOLDER = tempfile.mkdtemp(dir='/tmp')
+atexit.register(shutil.rmtree, FOLDER)
+TOOL = os.path.join(FOLDER, 'libtool.so')
+WORKSHARE = os.path.join(STAGE, 'bin/workshare')
+
+
+def module(name, source, *words, compiler=MPICC):
+    path = os.path.join(FOLDER, name)
+    subprocess.run([compiler, '-O1', '-shared', '-fPIC', '-Dmain=run', '-o', path, os.path.join(SOURCES, source), *words], check=True, timeout=60)
+    return path
+
+
+def shares(title, *words):
+    result = run(*words, title=title, steals=True)
+    kinds = [line for line in result.out.splitlines() if len(line.split()) == 2]
+    expect(result, f'each kind of wait was tried: {kinds}', len(kinds) == 8 and 'wrong' not in result.out)
+
+
+def equal_sums(sums):
+    alone, shared = (run(INTERPRETER, sums, 'sums', ranks=3, workshare=on, title=f'sums of a module, {"on" if on else "off"}') for on in (False, True))
+    expect(shared, 'sums differ from those without', sorted(alone.out.splitlines()) == sorted(shared.out.splitlines()) and alone.out)
+    expect(shared, 'no summary', shared.summary())
+
+
+def tools():
+    counted = module('counted.so', 'counted.c')
+    front = ('/bin/sh', '-c', f'LD_PRELOAD={TOOL}:$LD_PRELOAD exec "$0" "$@"')
+    for title, words, how in (('behind', (INTERPRETER, counted), {'options': ('-genv', 'LD_PRELOAD', TOOL)}), ('in front', (*front, INTERPRETER, counted), {})):
+        alone, shared = (run(*words, workshare=on, title=f'tool {title} of a module, {"on" if on else "off"}', **how) for on in (False, True))
+        expect(shared, 'the tool counts otherwise', sorted(alone.out.splitlines()) == sorted(shared.out.splitlines()) and 'Allreduce=' in alone.out)
+
+
+def says(result, pattern):
+    lines = [line for line in result.err.splitlines() if 'workshare' in line]
+    expect(result, f'said {lines}, wanted {pattern}', len(lines) == 1 and re.search(pattern, lines[0]))
+
+
+def another_mpi():
+    other = MPICC.replace(FAMILY, 'mpich' if FAMILY == 'openmpi' else 'openmpi')
+    if other == MPICC or not shutil.which(other):
+        skip(f'there is no mpicc of another MPI beside {MPICC}')
+        return
+    sums = module('other.so', 'host.c', '-Wno-unknown-pragmas', compiler=other)
+    result = run(INTERPRETER, sums, 'sums', title="a module of another MPI than the launcher's")
+    says(result, r'^workshare: note: the launcher is that of \w+, and the program has loaded libmpi\S+ of \w+: each rank is a job of its own; it runs without Workshare$')
+    expect(result, 'not a job per rank', result.out.count('\n39 0 ') >= 2)
+    wrong = run(INTERPRETER, sums, 'sums', options=(f'-workshare-mpi={FAMILY}',), code='error', title='a module of another MPI than --mpi')
+    expect(wrong, 'said nothing of --mpi', '--mpi' in wrong.err)
+
+
+def no_mpi():
+    result = run('/bin/true', title='a program without MPI')
+    expect(result, 'it says something', not result.err)
+    done = subprocess.run([WORKSHARE, '/bin/true'], capture_output=True, text=True, timeout=30, check=True)
+    result.err = done.stderr
+    says(result, r'^workshare: note: /bin/true is linked with no MPI, and no launcher has started it')
+
+
+subprocess.run([MPICC, '-O1', '-shared', '-fPIC', '-o', TOOL, os.path.join(SOURCES, 'tool.c')], check=True, timeout=60)
+plain = module('plain.so', 'host.c', '-Wno-unknown-pragmas')
+equal_sums(plain)
+tools()
+another_mpi()
+no_mpi()
+if CORES >= 2:
+    flags = [shlex.split(subprocess.run([WORKSHARE, *words], check=True, capture_output=True, text=True).stdout) for words in (('--cflags',), ('--mpi', FAMILY, '--libs'))]
+    shares('a module with loops', INTERPRETER, module('loops.so', 'host.c', *flags[0], *flags[1]), 'gain')
+    shares('a program that a script starts', '/bin/sh', '-c', 'exec "$0" "$@"', os.path.join(os.path.abspath(sys.argv[2]), 'host'), 'gain')
+finish()
