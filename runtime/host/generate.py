@@ -9,7 +9,7 @@ import re
 import sys
 
 # Not wrapped: what is called for its speed, what converts handles or addresses, callbacks that are functions, and tools' own interface.
-LEFT_ALONE = re.compile(r'MPI_(Wtime|Wtick|T_|Aint_|\w+_(c2f|f2c|f082c|c2f08|f2f08|f082f|toint|fromint|FN|FN_NULL)$|DUP_FN|NULL_\w+_FN|Pcontrol$|Initialized$'
+LEFT_ALONE = re.compile(r'MPI_(Wtime|Wtick|T_(?!init_thread)|Aint_|\w+_(c2f|f2c|f082c|c2f08|f2f08|f082f|toint|fromint|FN|FN_NULL)$|DUP_FN|NULL_\w+_FN|Pcontrol$|Initialized$'
                         r'|Finalized$|Status_|Type_|Info_|Get_version|Get_library_version|Get_address|Address|Get_count|Get_elements|Error_|Errhandler_'
                         r'|Group_|Op_|Keyval_|Attr_)')
 WAITS = {'receive', 'send', 'exchange', 'probe', 'wait', 'waitall', 'waitany', 'waitsome', 'winwait', 'all', 'from_root', 'to_root', 'below', 'sources', 'sources_to_root'}
@@ -217,6 +217,7 @@ def wrapper(call, ways, calls):
         'MPI_Init_thread': [f'const int error = real_{name}({call.names[0] if call.names else ""}, {call.names[1]}, ws::host::thread_level({call.names[2]}), '
                             f'{call.names[3]});' if name == 'MPI_Init_thread' else '',
                             'if (error == MPI_SUCCESS) ws::host::initialized();', 'return error;'],
+        'MPI_T_init_thread': [f'return real_{name}(ws::host::tool_thread_level({call.names[0] if call.names else ""}), {", ".join(call.names[1:])});'],
         'MPI_Finalize': ['ws::host::finalizing();', f'return real_{name}();'],
     }
     if name in special:

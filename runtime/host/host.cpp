@@ -344,7 +344,7 @@ void ring_all()
 namespace {
 
 base::Clock clock_;
-int level_asked;
+int level_asked, level_given = MPI_THREAD_SINGLE;
 bool has_begun; // MPI_Init has come here
 
 [[noreturn]] void end(const char* message, bool tell)
@@ -450,9 +450,12 @@ int thread_level(int asked)
     level_asked = asked;
     if (is_enabled() && !is_workshares_own() &&
         (asked == MPI_THREAD_SERIALIZED || (ws_used_features & WS_USES_MPI_IN_LOOPS)))
-        return MPI_THREAD_MULTIPLE;
-    return asked;
+        return level_given = MPI_THREAD_MULTIPLE;
+    return level_given = asked;
 }
+
+// Open MPI (4.1, 5.0) takes the level that MPI_T_init_thread names for that of MPI, also after MPI_Init.
+int tool_thread_level(int asked) { return std::max(asked, level_given); }
 
 void initialized()
 {

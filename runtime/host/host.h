@@ -336,8 +336,9 @@ Group* group_of_file(MPI_File file);
 std::unique_ptr<Group> take_file(MPI_File file);
 void put_back(MPI_File file, std::unique_ptr<Group> group);
 
-// What the wrappers of MPI_Init and MPI_Finalize do besides.
+// What the wrappers of MPI_Init, MPI_T_init_thread and MPI_Finalize do besides.
 int thread_level(int asked);
+int tool_thread_level(int asked);
 void initialized();
 void finalizing();
 

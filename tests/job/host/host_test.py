@@ -29,6 +29,14 @@ def equal_sums():
         expect(shared, 'sums differ from those without', sorted(alone.out.splitlines()) == sorted(shared.out.splitlines()) and alone.out)
 
 
+def level():
+    """Loops that call MPI have MPI_THREAD_MULTIPLE, also after MPI_T_init_thread()."""
+    for ranks in 1, 2:
+        result = run('level', ranks=ranks, title=f'thread level, {ranks} ranks')
+        expect(result, 'another level than MPI_THREAD_MULTIPLE',
+               sorted(result.out.splitlines()) == [f'rank {rank}: 0 0, 0 messages' for rank in range(ranks)])
+
+
 def dies():
     result = run('host', 'death', code='error', limit=30)
     expect(result, 'the job took more than 15 s to end', result.seconds < 15)
@@ -97,6 +105,7 @@ def two_mpis():
 
 
 equal_sums()
+level()
 two_mpis()
 another_mpi()
 dies()
