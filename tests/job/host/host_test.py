@@ -37,6 +37,21 @@ def level():
                sorted(result.out.splitlines()) == [f'rank {rank}: 0 0, 0 messages' for rank in range(ranks)])
 
 
+def one_rank():
+    """A job of one rank is no accident, unless its launcher is that of another MPI."""
+    result = run('host', 'sums', ranks=1, title='one rank')
+    expect_lines(result, result.err, r'^workshare: .* there is one rank$')
+    expect(result, 'a hint on the launcher', 'jobs of one' not in result.err and 'job of its own' not in result.err and 'hint' not in result.err)
+    other, words = ('mpirun.mpich', 'the mpirun of another MPI started 2 jobs of one rank each') if FAMILY == 'openmpi' else \
+                   ('mpirun.openmpi', 'each process is a job of its own, because PMIx started it and this MPI does not know PMIx')
+    if not shutil.which(other):
+        skip(f'{other} is not there')
+        return
+    result = run(WORKSHARE, '--mpi=' + FAMILY, os.path.join(PROGRAMS, 'host'), 'sums', workshare=False, mpirun=other, title=f'with {other}',
+                 env={'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'})
+    expect_lines(result, result.err, f'^workshare: .* {words}')
+
+
 def dies():
     result = run('host', 'death', code='error', limit=30)
     expect(result, 'the job took more than 15 s to end', result.seconds < 15)
@@ -106,6 +121,7 @@ def two_mpis():
 
 equal_sums()
 level()
+one_rank()
 two_mpis()
 another_mpi()
 dies()
