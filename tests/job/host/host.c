@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * host gain | pmpi | sums | death: what host_test.py runs under another MPI. */
+ * host gain | pmpi | sums | stop | twice | again | forever: what host_test.py and trouble_test.py run under another
+ * MPI. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -124,6 +125,36 @@ static void sums(void)
     }
 }
 
+/* Rank 1 stops in an iteration of a loop that it shares, until somebody lets it go on. */
+static void stop(void)
+{
+    int sum = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+#pragma ws for reduction(+ : sum)
+        for (int i = 0; i < N; i++) {
+            spin(1e-3);
+            if (i == N / 2)
+                raise(SIGSTOP);
+            sum += i;
+        }
+    }
+    MPI_Bcast(&sum, 1, MPI_INT, 1, MPI_COMM_WORLD);
+    printf("rank %d: sum %d\n", rank, sum);
+}
+
+/* One rank never comes. */
+static void forever(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+        printf("all have begun\n");
+        fflush(stdout);
+        spin(60);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -135,13 +166,15 @@ int main(int argc, char **argv)
         pmpi();
     else if (!strcmp(argv[1], "sums"))
         sums();
-    else {
-        MPI_Barrier(MPI_COMM_WORLD);
-        if (rank == 1) {
-            spin(0.3);
-            raise(SIGKILL);
-        }
-        MPI_Barrier(MPI_COMM_WORLD);
+    else if (!strcmp(argv[1], "stop"))
+        stop();
+    else if (!strcmp(argv[1], "forever"))
+        forever();
+    else if (!strcmp(argv[1], "again"))
+        MPI_Finalize();
+    if (!strcmp(argv[1], "twice") || !strcmp(argv[1], "again")) {
+        MPI_Init(&argc, &argv);
+        printf("MPI_Init returned\n");
     }
     MPI_Finalize();
     return 0;
