@@ -256,9 +256,11 @@ std::unique_ptr<Group> made_on(MPI_Comm comm)
 
 void keep_comm(MPI_Comm comm, std::unique_ptr<Group> group)
 {
-    keep(key_of(comm, Kind::communicator), std::move(group));
+    // First: while the members agreed on a row, get_to_know() has kept the communicator without one. Setting the
+    // attribute again calls comm_goes(), which forgets that.
     if (comm != MPI_COMM_WORLD)
         PMPI_Comm_set_attr(comm, comm_keyval, nullptr);
+    keep(key_of(comm, Kind::communicator), std::move(group));
 }
 
 // A communicator that nobody has seen being made, as it was by MPI_Comm_idup or MPI_Comm_accept.
