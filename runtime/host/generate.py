@@ -167,7 +167,9 @@ def body(call, ways, calls):
             after.append(f'if (error == MPI_SUCCESS && *{flag} == 0 && ws::host::hooks.polled) ws::host::hooks.polled();')
             after.append(f'if (*{flag}) ws::host::taken();')
     if call.name in ('MPI_Psend_init', 'MPI_Precv_init'):
-        after.append('ws::host::has_partitioned = true;')
+        after.append('if (error == MPI_SUCCESS) ws::host::made_partitioned(*request);')
+    if call.name == 'MPI_Request_free':
+        before.append('if (WS_UNLIKELY(ws::host::has_partitioned)) ws::host::frees_request(*request);')
     call_it = f'[&] {{ return {real}; }}'
     for way in kinds:
         if way in DEPENDS:
@@ -201,7 +203,9 @@ def body(call, ways, calls):
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ const int e = ws::host::real.testsome({call.arguments()}); ' \
                    f'*over = *{out} != 0; return e; }}, {call_it});'
         if way in ('waitall', 'waitany', 'waitsome'):
-            main = f'if (WS_UNLIKELY(ws::host::has_partitioned)) {{ return {real}; }} ' + main
+            every = 'true' if way == 'waitall' else 'false'
+            main = f'if (WS_UNLIKELY(ws::host::has_partitioned) && ws::host::are_partitioned({call.names[0]}, {call.names[1]})) ' \
+                   f'return ws::host::look_at_each({call.names[0]}, {call.names[1]}, {every}, {site}, {call_it}); ' + main
         elif way == 'winwait':
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.win_test({win}, over); }}, {call_it});'
     return lines + before + [main] + after + ['return error;']

@@ -324,6 +324,48 @@ void progress()
     real.iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, node.comm, &flag, MPI_STATUS_IGNORE);
 }
 
+namespace {
+base::SpinLock partitioned_lock;
+std::vector<MPI_Request> partitioned;
+} // namespace
+
+void made_partitioned(MPI_Request request)
+{
+    const std::lock_guard<base::SpinLock> guard(partitioned_lock);
+    partitioned.push_back(request);
+    has_partitioned = true;
+}
+
+void frees_request(MPI_Request request)
+{
+    const std::lock_guard<base::SpinLock> guard(partitioned_lock);
+    partitioned.erase(std::remove(partitioned.begin(), partitioned.end(), request), partitioned.end());
+}
+
+bool are_partitioned(int count, const MPI_Request* requests)
+{
+    const std::lock_guard<base::SpinLock> guard(partitioned_lock);
+    return std::any_of(requests, requests + count, [](MPI_Request request) {
+        return std::find(partitioned.begin(), partitioned.end(), request) != partitioned.end();
+    });
+}
+
+bool are_complete(int count, const MPI_Request* requests, bool all)
+{
+    bool any = false;
+    for (int i = 0; i < count; i++) {
+        int flag = 0;
+        if (requests[i] == MPI_REQUEST_NULL)
+            continue;
+        any = true;
+        if (PMPI_Request_get_status(requests[i], &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || (flag && !all))
+            return true;
+        if (!flag && all)
+            return false;
+    }
+    return all || !any;
+}
+
 void ring_rank(const Group* group, int rank)
 {
     if (WS_UNLIKELY(!hooks.ring))

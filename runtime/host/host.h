@@ -131,9 +131,12 @@ struct Real {
 };
 extern Real real;
 
-// The program uses partitioned requests, which MPI_Testall of MPICH 4.0 takes for errors: several requests are waited
-// for without polls then.
-inline bool has_partitioned;
+// Partitioned requests, which MPI_Testall of MPICH 4.0 takes for errors: where one is among several requests, each is
+// looked at by itself.
+inline bool has_partitioned; // the program has made one
+void made_partitioned(MPI_Request request);
+void frees_request(MPI_Request request);
+bool are_partitioned(int count, const MPI_Request* requests);
 
 // Lets MPI handle what has come, so that ranks that have not arrived can: their messages or their puts and gets may
 // need this rank.
@@ -264,6 +267,22 @@ template <class Poll, class Call> int poll_instead(Site site, Poll poll, Call ca
     }
     if (!over && error == MPI_SUCCESS)
         error = call();
+    taken();
+    site.learn();
+    return error;
+}
+
+// Returns whether all, or any, of the requests are complete, or one is wrong: then the program's call says so.
+bool are_complete(int count, const MPI_Request* requests, bool all);
+
+// Waits for all or for any of the requests; then `call` completes them.
+template <class Call> int look_at_each(int count, const MPI_Request* requests, bool all, Site site, Call call)
+{
+    if (site.waits()) {
+        const OpenSends open(-1);
+        wait_until([&] { return are_complete(count, requests, all); });
+    }
+    const int error = call();
     taken();
     site.learn();
     return error;
