@@ -158,6 +158,8 @@ def body(call, ways, calls):
         elif way == 'rings':
             ring = f'ws::host::ring_rank({group_at}, {argument});' if argument else 'ws::host::ring_all();'
             after.append(ring)
+            if re.match('MPI_(I|File_i|Comm_idup)', call.name) and not argument:
+                before.append('ws::host::has_rounds = true;')
             if 'direct' in kinds:   # it may wait for an answer
                 before.append(ring)
         elif way == 'taken':

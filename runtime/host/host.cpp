@@ -38,7 +38,15 @@ constexpr double calm_us = 20;
 // MPI_Init is over on all ranks within this time of each other; then some have been started without Workshare.
 constexpr double together_s = 30;
 
-void Site::set_clock(double ticks_per_us) { calm_ticks = uint64_t(calm_us * ticks_per_us); }
+// Ranks that have all begun a nonblocking collective call end it within this time, if they have CPUs.
+constexpr double round_us = 200;
+uint64_t round_ticks;
+
+void Site::set_clock(double ticks_per_us)
+{
+    calm_ticks = uint64_t(calm_us * ticks_per_us);
+    round_ticks = uint64_t(round_us * ticks_per_us);
+}
 
 // In place of a function that the MPI of this job does not have, while that with whose mpi.h this library is made does.
 [[noreturn]] void is_missing()

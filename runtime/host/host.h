@@ -18,6 +18,7 @@
 
 #include <memory>
 #include <mpi.h>
+#include <sched.h>
 
 namespace ws::host {
 
@@ -167,6 +168,35 @@ template <class Poll> void wait_until(Poll poll)
         hooks.unblocked();
 }
 
+// The program has nonblocking collective calls. MPI sends their messages, round by round, when ranks poll, and nobody
+// rings for them.
+inline bool has_rounds;
+extern uint64_t round_ticks;
+
+// The same for requests. If ranks share cores, `blocked` puts them to sleep at once, and each round would take a nap:
+// so for a while after the start and after each sleep the rank lets others run between polls.
+template <class Poll> void wait_for_requests(Poll poll)
+{
+    if (WS_LIKELY(!has_rounds || !hooks.crowded)) {
+        wait_until(poll);
+        return;
+    }
+    unsigned polls = 0;
+    for (uint64_t until = base::ticks() + round_ticks; !poll() && hooks.blocked;) {
+        const uint64_t now = base::ticks();
+        if (now < until) {
+            taken();
+            sched_yield();
+            continue;
+        }
+        hooks.blocked(polls++);
+        if (base::ticks() - now > round_ticks)
+            until = base::ticks() + round_ticks;
+    }
+    if (polls > 0 && hooks.unblocked)
+        hooks.unblocked();
+}
+
 // While this is there the rank may wait for others to take what it has sent: to a rank of MPI_COMM_WORLD, or to
 // several.
 class OpenSends {
@@ -263,7 +293,7 @@ template <class Poll, class Call> int poll_instead(Site site, Poll poll, Call ca
     int error = MPI_SUCCESS, over = 0;
     if (site.waits()) {
         const OpenSends open(-1);
-        wait_until([&] { return (error = poll(&over)) != MPI_SUCCESS || over; });
+        wait_for_requests([&] { return (error = poll(&over)) != MPI_SUCCESS || over; });
     }
     if (!over && error == MPI_SUCCESS)
         error = call();
@@ -280,7 +310,7 @@ template <class Call> int look_at_each(int count, const MPI_Request* requests, b
 {
     if (site.waits()) {
         const OpenSends open(-1);
-        wait_until([&] { return are_complete(count, requests, all); });
+        wait_for_requests([&] { return are_complete(count, requests, all); });
     }
     const int error = call();
     taken();

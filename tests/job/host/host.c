@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * host gain | pmpi | sums | stop | twice | again | forever: what host_test.py and trouble_test.py run under another
- * MPI. */
+ * host gain | pmpi | sums | rounds | stop | twice | again | forever: what host_test.py and trouble_test.py run under
+ * another MPI. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -128,6 +128,21 @@ static void sums(void)
     }
 }
 
+/* Calls that need several rounds of messages each, of which MPI alone knows. */
+static void rounds(void)
+{
+    double began = MPI_Wtime();
+    for (int turn = 0; turn < 300; turn++) {
+        MPI_Comm comm;
+        MPI_Request request;
+        MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Comm_free(&comm);
+    }
+    if (rank == 0)
+        printf("rounds %.3f\n", MPI_Wtime() - began);
+}
+
 /* Rank 1 stops in an iteration of a loop that it shares, until somebody lets it go on. */
 static void stop(void)
 {
@@ -169,6 +184,8 @@ int main(int argc, char **argv)
         pmpi();
     else if (!strcmp(argv[1], "sums"))
         sums();
+    else if (!strcmp(argv[1], "rounds"))
+        rounds();
     else if (!strcmp(argv[1], "stop"))
         stop();
     else if (!strcmp(argv[1], "forever"))

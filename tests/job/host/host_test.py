@@ -29,6 +29,13 @@ def equal_sums():
         expect(shared, 'sums differ from those without', sorted(alone.out.splitlines()) == sorted(shared.out.splitlines()) and alone.out)
 
 
+@repeated
+def rounds():
+    """Ranks that share cores do not take a nap in each round of a nonblocking collective call: 300 took 13 s so."""
+    result = run('host', 'rounds', ranks=2 * CORES, title='rounds')
+    likely(result, f'rounds are slow: {result.out}', float(result.out.split()[-1]) < 3)
+
+
 def level():
     """Loops that call MPI have MPI_THREAD_MULTIPLE, also after MPI_T_init_thread()."""
     for ranks in 1, 2:
@@ -120,6 +127,8 @@ one_rank()
 two_mpis()
 another_mpi()
 misuse()
+if FAMILY == 'openmpi':    # ranks of MPICH spin: with more of them than cores each call takes long without Workshare, too
+    rounds()
 if CORES >= 2:
     gains()
 finish()
