@@ -10,7 +10,7 @@ import re
 import sys
 
 # Not wrapped: what is called for its speed, what converts handles or addresses, callbacks that are functions, and tools' own interface.
-LEFT_ALONE = re.compile(r'MPI_(Wtime|Wtick|T_|Aint_|\w+_(c2f|f2c|f082c|c2f08|f2f08|f082f|toint|fromint|FN|FN_NULL)$|DUP_FN|NULL_\w+_FN|Pcontrol$|Initialized$'
+LEFT_ALONE = re.compile(r'MPI_(Wtime|Wtick|T_(?!init_thread)|Aint_|\w+_(c2f|f2c|f082c|c2f08|f2f08|f082f|toint|fromint|FN|FN_NULL)$|DUP_FN|NULL_\w+_FN|Pcontrol$|Initialized$'
                         r'|Finalized$|Status_|Type_|Info_|Get_version|Get_library_version|Get_address|Address|Get_count|Get_elements|Error_|Errhandler_'
                         r'|Group_|Op_|Keyval_|Attr_)')
 WAITS = {'receive', 'send', 'exchange', 'probe', 'wait', 'waitall', 'waitany', 'waitsome', 'winwait', 'all', 'from_root', 'to_root', 'below', 'sources', 'sources_to_root'}
@@ -159,6 +159,8 @@ def body(call, ways, calls):
         elif way == 'rings':
             ring = f'ws::host::ring_rank({group_at}, {argument});' if argument else 'ws::host::ring_all();'
             after.append(ring)
+            if re.match('MPI_(I|File_i|Comm_idup)', call.name) and not argument:
+                before.append('ws::host::has_rounds = true;')
             if 'direct' in kinds:   # it may wait for an answer
                 before.append(ring)
         elif way == 'taken':
@@ -168,7 +170,9 @@ def body(call, ways, calls):
             after.append(f'if (error == MPI_SUCCESS && *{flag} == 0 && ws::host::hooks.polled) ws::host::hooks.polled();')
             after.append(f'if (*{flag}) ws::host::taken();')
     if call.name in ('MPI_Psend_init', 'MPI_Precv_init'):
-        after.append('ws::host::has_partitioned = true;')
+        after.append('if (error == MPI_SUCCESS) ws::host::made_partitioned(*request);')
+    if call.name == 'MPI_Request_free':
+        before.append('if (WS_UNLIKELY(ws::host::has_partitioned)) ws::host::frees_request(*request);')
     call_it = f'[&] {{ return {real}; }}'
     for way in kinds:
         if way in DEPENDS:
@@ -202,7 +206,9 @@ def body(call, ways, calls):
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ const int e = ws::host::real.testsome({call.arguments()}); ' \
                    f'*over = *{out} != 0; return e; }}, {call_it});'
         if way in ('waitall', 'waitany', 'waitsome'):
-            main = f'if (WS_UNLIKELY(ws::host::has_partitioned)) {{ return {real}; }} ' + main
+            every = 'true' if way == 'waitall' else 'false'
+            main = f'if (WS_UNLIKELY(ws::host::has_partitioned) && ws::host::are_partitioned({call.names[0]}, {call.names[1]})) ' \
+                   f'return ws::host::look_at_each({call.names[0]}, {call.names[1]}, {every}, {site}, {call_it}); ' + main
         elif way == 'winwait':
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.win_test({win}, over); }}, {call_it});'
     return lines + before + [main] + after + ['return error;']
@@ -218,6 +224,7 @@ def wrapper(call, ways, calls):
         'MPI_Init_thread': [f'const int error = real_{name}({call.names[0] if call.names else ""}, {call.names[1]}, ws::host::thread_level({call.names[2]}), '
                             f'{call.names[3]});' if name == 'MPI_Init_thread' else '',
                             'if (error == MPI_SUCCESS) ws::host::initialized();', 'return error;'],
+        'MPI_T_init_thread': [f'return real_{name}(ws::host::tool_thread_level({call.names[0] if call.names else ""}), {", ".join(call.names[1:])});'],
         'MPI_Finalize': ['ws::host::finalizing();', f'return real_{name}();'],
     }
     if name in special:

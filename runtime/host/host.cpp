@@ -39,7 +39,15 @@ constexpr double calm_us = 20;
 // MPI_Init is over on all ranks within this time of each other; then some have been started without Workshare.
 constexpr double together_s = 30;
 
-void Site::set_clock(double ticks_per_us) { calm_ticks = uint64_t(calm_us * ticks_per_us); }
+// Ranks that have all begun a nonblocking collective call end it within this time, if they have CPUs.
+constexpr double round_us = 200;
+uint64_t round_ticks;
+
+void Site::set_clock(double ticks_per_us)
+{
+    calm_ticks = uint64_t(calm_us * ticks_per_us);
+    round_ticks = uint64_t(round_us * ticks_per_us);
+}
 
 // In place of a function that the MPI of this job does not have, while that with whose mpi.h this library is made does.
 [[noreturn]] void is_missing()
@@ -264,9 +272,11 @@ std::unique_ptr<Group> made_on(MPI_Comm comm)
 
 void keep_comm(MPI_Comm comm, std::unique_ptr<Group> group)
 {
-    keep(key_of(comm, Kind::communicator), std::move(group));
+    // First: while the members agreed on a row, get_to_know() has kept the communicator without one. Setting the
+    // attribute again calls comm_goes(), which forgets that.
     if (comm != MPI_COMM_WORLD)
         PMPI_Comm_set_attr(comm, comm_keyval, nullptr);
+    keep(key_of(comm, Kind::communicator), std::move(group));
 }
 
 // A communicator that nobody has seen being made, as it was by MPI_Comm_idup or MPI_Comm_accept.
@@ -330,6 +340,48 @@ void progress()
     real.iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, node.comm, &flag, MPI_STATUS_IGNORE);
 }
 
+namespace {
+base::SpinLock partitioned_lock;
+std::vector<MPI_Request> partitioned;
+} // namespace
+
+void made_partitioned(MPI_Request request)
+{
+    const std::lock_guard<base::SpinLock> guard(partitioned_lock);
+    partitioned.push_back(request);
+    has_partitioned = true;
+}
+
+void frees_request(MPI_Request request)
+{
+    const std::lock_guard<base::SpinLock> guard(partitioned_lock);
+    partitioned.erase(std::remove(partitioned.begin(), partitioned.end(), request), partitioned.end());
+}
+
+bool are_partitioned(int count, const MPI_Request* requests)
+{
+    const std::lock_guard<base::SpinLock> guard(partitioned_lock);
+    return std::any_of(requests, requests + count, [](MPI_Request request) {
+        return std::find(partitioned.begin(), partitioned.end(), request) != partitioned.end();
+    });
+}
+
+bool are_complete(int count, const MPI_Request* requests, bool all)
+{
+    bool any = false;
+    for (int i = 0; i < count; i++) {
+        int flag = 0;
+        if (requests[i] == MPI_REQUEST_NULL)
+            continue;
+        any = true;
+        if (PMPI_Request_get_status(requests[i], &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || (flag && !all))
+            return true;
+        if (!flag && all)
+            return false;
+    }
+    return all || !any;
+}
+
 void ring_rank(const Group* group, int rank)
 {
     if (WS_UNLIKELY(!hooks.ring))
@@ -352,7 +404,7 @@ void ring_all()
 namespace {
 
 base::Clock clock_;
-int level_asked;
+int level_asked, level_given = MPI_THREAD_SINGLE;
 bool has_begun; // MPI_Init has come here
 
 [[noreturn]] void end(const char* message, bool tell)
@@ -491,9 +543,12 @@ int thread_level(int asked)
     level_asked = asked;
     if (is_enabled() && !is_workshares_own() &&
         (asked == MPI_THREAD_SERIALIZED || (ws_used_features & WS_USES_MPI_IN_LOOPS)))
-        return MPI_THREAD_MULTIPLE;
-    return asked;
+        return level_given = MPI_THREAD_MULTIPLE;
+    return level_given = asked;
 }
+
+// Open MPI (4.1, 5.0) takes the level that MPI_T_init_thread names for that of MPI, also after MPI_Init.
+int tool_thread_level(int asked) { return std::max(asked, level_given); }
 
 void initialized()
 {

@@ -18,6 +18,7 @@
 
 #include <memory>
 #include <mpi.h>
+#include <sched.h>
 
 namespace ws::host {
 
@@ -131,9 +132,12 @@ struct Real {
 };
 extern Real real;
 
-// The program uses partitioned requests, which MPI_Testall of MPICH 4.0 takes for errors: several requests are waited
-// for without polls then.
-inline bool has_partitioned;
+// Partitioned requests, which MPI_Testall of MPICH 4.0 takes for errors: where one is among several requests, each is
+// looked at by itself.
+inline bool has_partitioned; // the program has made one
+void made_partitioned(MPI_Request request);
+void frees_request(MPI_Request request);
+bool are_partitioned(int count, const MPI_Request* requests);
 
 // Lets MPI handle what has come, so that ranks that have not arrived can: their messages or their puts and gets may
 // need this rank.
@@ -161,6 +165,35 @@ template <class Poll> void wait_until(Poll poll)
         polls++;
     }
     if (polls > MPIR_WORKSHARE_SLOW_POLLS && hooks.unblocked)
+        hooks.unblocked();
+}
+
+// The program has nonblocking collective calls. MPI sends their messages, round by round, when ranks poll, and nobody
+// rings for them.
+inline bool has_rounds;
+extern uint64_t round_ticks;
+
+// The same for requests. If ranks share cores, `blocked` puts them to sleep at once, and each round would take a nap:
+// so for a while after the start and after each sleep the rank lets others run between polls.
+template <class Poll> void wait_for_requests(Poll poll)
+{
+    if (WS_LIKELY(!has_rounds || !hooks.crowded)) {
+        wait_until(poll);
+        return;
+    }
+    unsigned polls = 0;
+    for (uint64_t until = base::ticks() + round_ticks; !poll() && hooks.blocked;) {
+        const uint64_t now = base::ticks();
+        if (now < until) {
+            taken();
+            sched_yield();
+            continue;
+        }
+        hooks.blocked(polls++);
+        if (base::ticks() - now > round_ticks)
+            until = base::ticks() + round_ticks;
+    }
+    if (polls > 0 && hooks.unblocked)
         hooks.unblocked();
 }
 
@@ -260,10 +293,26 @@ template <class Poll, class Call> int poll_instead(Site site, Poll poll, Call ca
     int error = MPI_SUCCESS, over = 0;
     if (site.waits()) {
         const OpenSends open(-1);
-        wait_until([&] { return (error = poll(&over)) != MPI_SUCCESS || over; });
+        wait_for_requests([&] { return (error = poll(&over)) != MPI_SUCCESS || over; });
     }
     if (!over && error == MPI_SUCCESS)
         error = call();
+    taken();
+    site.learn();
+    return error;
+}
+
+// Returns whether all, or any, of the requests are complete, or one is wrong: then the program's call says so.
+bool are_complete(int count, const MPI_Request* requests, bool all);
+
+// Waits for all or for any of the requests; then `call` completes them.
+template <class Call> int look_at_each(int count, const MPI_Request* requests, bool all, Site site, Call call)
+{
+    if (site.waits()) {
+        const OpenSends open(-1);
+        wait_for_requests([&] { return are_complete(count, requests, all); });
+    }
+    const int error = call();
     taken();
     site.learn();
     return error;
@@ -336,8 +385,9 @@ Group* group_of_file(MPI_File file);
 std::unique_ptr<Group> take_file(MPI_File file);
 void put_back(MPI_File file, std::unique_ptr<Group> group);
 
-// What the wrappers of MPI_Init and MPI_Finalize do besides.
+// What the wrappers of MPI_Init, MPI_T_init_thread and MPI_Finalize do besides.
 int thread_level(int asked);
+int tool_thread_level(int asked);
 void initialized();
 void finalizing();
 

@@ -292,17 +292,36 @@ Facts::Others gather_others(Job& job, const RankFigures& r)
     return others;
 }
 
-// A process whose launcher speaks no PMI is an MPI job of its own: MPICH knows PMIx only where it was configured for
-// that instead.
+int number_in(const char* variable)
+{
+    const char* const text = std::getenv(variable);
+    return text ? std::atoi(text) : 0;
+}
+
+// Read before MPI_Init: Open MPI sets the variable itself if no launcher that it knows has started the process.
+const bool started_by_pmix = std::getenv("PMIX_RANK") != nullptr;
+
+// A process whose MPI does not know its launcher is an MPI job of its own. Open MPI knows PMIx; MPICH knows PMI, and
+// PMIx only if it was configured for that instead.
 void gather_launcher(const Job& job, Facts& f)
 {
-    if (job.size > 1 || std::getenv("PMI_FD") || std::getenv("PMI_PORT"))
+    const bool by_pmi = std::getenv("PMI_FD") || std::getenv("PMI_PORT");
+#ifdef OPEN_MPI
+    f.is_open_mpi = true;
+#endif
+    if (job.size > 1 || (f.is_open_mpi ? started_by_pmix : by_pmi))
         return;
-    f.pmix = std::getenv("PMIX_RANK");
-    if (const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS"))
-        f.jobs_of_one = std::atoi(tasks) > 1 ? std::atoi(tasks) : 0;
+    f.pmix = started_by_pmix;
+    if (std::getenv("SLURM_STEP_NUM_TASKS"))
+        f.jobs_of_one = number_in("SLURM_STEP_NUM_TASKS");
     else if (f.pmix)
         f.jobs_of_one = observe::unknown_jobs;
+    else if (by_pmi) {
+        f.pmi = true;
+        f.jobs_of_one = number_in("PMI_SIZE");
+    }
+    if (f.jobs_of_one == 1)
+        f.jobs_of_one = 0;
 }
 
 // What became of the parallel regions, in the words of the rank that has most to say. Collective.

@@ -237,9 +237,12 @@ Cause jobs_of_one_cause(const Facts& f)
     if (f.jobs_of_one == unknown_jobs)
         return {"each process is a job of its own, because PMIx started it and this MPI does not know PMIx",
                 "srun --mpi=pmi2, or this MPI's mpirun, makes one job of them"};
+    if (f.pmi)
+        return {format("the mpirun of another MPI started %d jobs of one rank each", f.jobs_of_one),
+                "Open MPI's mpirun makes one job of them"};
     return {format("srun%s started %d jobs of one rank each%s", f.pmix ? " --mpi=pmix" : "", f.jobs_of_one,
                    f.pmix ? ", because this MPI does not know PMIx" : ""),
-            "srun --mpi=pmi2 makes one job of them"};
+            format("srun --mpi=%s makes one job of them", f.is_open_mpi ? "pmix" : "pmi2")};
 }
 
 // Returns why nothing was stolen: the first cause that explains it, from the most basic one on.

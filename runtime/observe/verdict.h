@@ -53,10 +53,12 @@ struct Facts {
     unsigned virtual_threads = 0;   // V, where the program runs as with V threads; 0: it does not
     bool gain_is_unknown = false;   // threads of shared regions waited for each other, or had very short chunks
     std::string why_inactive;       // explains Totals::inactive
-    // How many jobs of one rank the launcher made of one command, as it did not tell its processes of each other in a
-    // way that MPICH knows; unknown_jobs: nor how many they are; 0: this is none of such jobs.
+    // How many jobs of one rank the launcher made of one command, because it did not tell its processes of each other
+    // in a way that this MPI knows; unknown_jobs: nor how many they are; 0: this is none of such jobs.
     int jobs_of_one = 0;
-    bool pmix = false;              // as it told them by PMIx
+    bool pmix = false;              // the launcher told them by PMIx
+    bool pmi = false;               // the launcher is an mpirun that told them by PMI
+    bool is_open_mpi = false;       // this MPI knows PMIx and no PMI; else PMI
     bool other_jobs = false;        // some rank shared its CPUs with other jobs of this user
     bool helps_nobody = false;      // -workshare-victim none
     std::vector<std::string> policies; // what they did, a line of the summary each

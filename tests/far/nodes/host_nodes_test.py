@@ -57,7 +57,7 @@ for count in (2, 3) if FAMILY == 'openmpi' else (2,):
         expect(result, 'regions were counted', result.stats.get('executions', 0) == 4 * 60)
         alone, shared = (sorted(job(on, 'host', 'sums', limit=LIMIT, workshare=workshare).out.splitlines()) for workshare in (False, True))
         expect(result, 'sums differ from those without', alone == shared and alone)
-    ended = job(on, 'host', 'death', code='error', limit=40)
+    ended = job(on, 'death', 'owner', code='error', limit=40)
     expect(ended, 'the job took more than 20 s to end', ended.seconds < 20)
     on.close()
 finish()

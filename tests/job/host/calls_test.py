@@ -14,12 +14,13 @@ import generate  # noqa: E402
 BLOCKING_CALLS = os.path.join(SOURCE, 'tests/job/mpi/blocking_calls.txt')
 HOW = generate.read_table(os.path.join(SOURCE, 'runtime/host/calls.txt'))
 CASES = generate.blocking(BLOCKING_CALLS)
-PATIENCE = 0.3  # seconds for which help is waited for
+PATIENCE = 0.1  # seconds for which help is waited for
 
 
 @repeated
 def try_all(ranks):
-    result = run('blocking', BLOCKING_CALLS, 1, ranks=ranks, options=('-workshare-quantum', '50000'), limit=170, env={'BLOCKING_PATIENCE': str(PATIENCE)},
+    result = run('blocking', BLOCKING_CALLS, 1, ranks=ranks, options=('-workshare-quantum', '50000'), limit=170,
+                 env={'BLOCKING_PATIENCE': str(PATIENCE), 'WS_STEAL_ALL': '1'},  # also where others use the cores
                  title=f'calls that wait, {ranks} ranks')
     guests, absent = {}, set()
     for line in result.out.splitlines():
@@ -41,8 +42,8 @@ def try_all(ranks):
                 expect(result, f'{case}: this MPI has not {call}, which MPI 3.1 has', generate.SINCE_4.match(call))
             elif not expect(result, f'{case} was not tried', case in guests):
                 continue
-            elif guests[case] is None or (ranks == 2 and ['below', ''] in HOW.get(call, []) and case not in ('scan', 'exscan')):
-                continue    # rank 0 depends on no rank below it; the cases of scans have the ranks reversed
+            elif guests[case] is None:
+                continue
             elif lends and not guests[case]:
                 unhelped.append(f'{case}: {call} lent nothing')
             elif not lends:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * host gain | pmpi | sums | double | death: what host_test.py runs under another MPI. */
+ * host gain | pmpi | sums | double | rounds | stop | twice | again | forever: what host_test.py, the tests of nodes and
+ * trouble_test.py run under another MPI. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,6 +40,8 @@ static void gain(void)
     enum { KINDS = 8 };
     static const char *const names[KINDS] = {"Barrier", "Recv",     "Wait",      "Waitall",
                                              "Probe",   "Sendrecv", "Allreduce", "Bcast"};
+    MPI_Comm comm; /* each communicator that is made has its own row on the board */
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (int kind = 0; kind < KINDS; kind++) {
         double best = 1e9, mine[2] = {rank, 1}, all[2];
         for (int turn = 0; turn < 4; turn++) {
@@ -46,16 +49,16 @@ static void gain(void)
             MPI_Barrier(MPI_COMM_WORLD);
             best = loop_of_rank_0(best);
             if (kind == 0)
-                MPI_Barrier(MPI_COMM_WORLD);
+                MPI_Barrier(comm);
             else if (kind == 5) {
                 MPI_Sendrecv(mine, 1, MPI_DOUBLE, (rank + 1) % ranks, 3, all, 1, MPI_DOUBLE, (rank + ranks - 1) % ranks,
                              3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                 if (all[0] != (rank + ranks - 1) % ranks)
                     printf("wrong: Sendrecv\n");
             } else if (kind == 6)
-                MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+                MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, comm);
             else if (kind == 7)
-                MPI_Bcast(mine, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+                MPI_Bcast(mine, 1, MPI_DOUBLE, 0, comm);
             else if (rank == 0) {
                 for (int to = 1; to < ranks; to++)
                     MPI_Send(&turn, 1, MPI_INT, to, kind, MPI_COMM_WORLD);
@@ -81,6 +84,7 @@ static void gain(void)
         if (rank == 0)
             printf("%s %.3f\n", names[kind], best / (N * 100e-6));
     }
+    MPI_Comm_free(&comm);
 }
 
 /* Each even rank has a loop, whose iterations sleep; the next rank waits for a message of it. */
@@ -157,6 +161,51 @@ static void sums(void)
     }
 }
 
+/* Calls that need several rounds of messages each, of which MPI alone knows. */
+static void rounds(void)
+{
+    double began = MPI_Wtime();
+    for (int turn = 0; turn < 300; turn++) {
+        MPI_Comm comm;
+        MPI_Request request;
+        MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Comm_free(&comm);
+    }
+    if (rank == 0)
+        printf("rounds %.3f\n", MPI_Wtime() - began);
+}
+
+/* Rank 1 stops in an iteration of a loop that it shares, until somebody lets it go on. */
+static void stop(void)
+{
+    int sum = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+#pragma ws for reduction(+ : sum)
+        for (int i = 0; i < N; i++) {
+            spin(1e-3);
+            if (i == N / 2)
+                raise(SIGSTOP);
+            sum += i;
+        }
+    }
+    MPI_Bcast(&sum, 1, MPI_INT, 1, MPI_COMM_WORLD);
+    printf("rank %d: sum %d\n", rank, sum);
+}
+
+/* One rank never comes. */
+static void forever(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+        printf("all have begun\n");
+        fflush(stdout);
+        spin(60);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -170,13 +219,17 @@ int main(int argc, char **argv)
         sums();
     else if (!strcmp(argv[1], "double"))
         doubled();
-    else {
-        MPI_Barrier(MPI_COMM_WORLD);
-        if (rank == 1) {
-            spin(0.3);
-            raise(SIGKILL);
-        }
-        MPI_Barrier(MPI_COMM_WORLD);
+    else if (!strcmp(argv[1], "rounds"))
+        rounds();
+    else if (!strcmp(argv[1], "stop"))
+        stop();
+    else if (!strcmp(argv[1], "forever"))
+        forever();
+    else if (!strcmp(argv[1], "again"))
+        MPI_Finalize();
+    if (!strcmp(argv[1], "twice") || !strcmp(argv[1], "again")) {
+        MPI_Init(&argc, &argv);
+        printf("MPI_Init returned\n");
     }
     MPI_Finalize();
     return 0;

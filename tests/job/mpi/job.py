@@ -197,8 +197,9 @@ def run_until_stolen(*args, **how):
 
 
 def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limit=60, title=None, code=0, prefix=(),
-             meanwhile=None, mpirun=MPIRUN, may_hang=False):
-    """may_hang: MPI itself may hang in MPI_Finalize. The job is killed then, and nothing is expected of its end. code: the exit status wanted, 'error' for any but 0, None for whichever. limit: seconds, more on a loaded machine, then it is killed.
+             meanwhile=None, mpirun=MPIRUN, may_hang=False, leaves=None):
+    """may_hang: MPI itself may hang in MPI_Finalize. The job is killed then, and nothing is expected of its end. leaves: a pattern of shared memory that may be left, and is removed.
+    code: the exit status wanted, 'error' for any but 0, None for whichever. limit: seconds, more on a loaded machine, then it is killed.
     meanwhile: called with a function that returns the job's living processes, in a thread of its own; it should return soon
     after they are gone."""
     stats_file = tempfile.NamedTemporaryFile(suffix='.json', delete=False)
@@ -248,6 +249,9 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
         fail(result, f'the job did not end in {limit} s')
     elif left:
         fail(result, f'processes are left: {left}')
+    for path in segments()[0] - before[0] if leaves else ():
+        if re.match(leaves, path) and not in_use(path):
+            os.unlink(path)
     segments_left = leftovers(before)
     expect(result, f'left in shared memory: {segments_left}', not segments_left)
     if code == 'error':

@@ -216,6 +216,12 @@ TEST_CASE("nothing stolen: the most basic cause")
         j.f.jobs_of_one = 4;
         CHECK(has(j.line(),
                   "one rank: srun started 4 jobs of one rank each; hint: srun --mpi=pmi2 makes one job of them"));
+        j.f.is_open_mpi = true;
+        CHECK(has(j.line(), "hint: srun --mpi=pmix makes one job of them"));
+        j.f.pmi = true;
+        CHECK(has(j.line(), "one rank: the mpirun of another MPI started 4 jobs of one rank each; hint: Open MPI's "
+                            "mpirun makes one job of them"));
+        j.f.is_open_mpi = j.f.pmi = false;
         j.f.pmix = true;
         CHECK(has(j.line(),
                   "one rank: srun --mpi=pmix started 4 jobs of one rank each, because this MPI does not know PMIx; "

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cases of blocking.c: files. */
+ * Cases of blocking.c: files. In their communicator rank 0 comes after LATE, because ordered calls depend on the ranks
+ * below. */
 #ifndef BLOCKING_FILES_H
 #define BLOCKING_FILES_H
 
-#include "case.h"
+#include "collectives.h"
 
 #include <fcntl.h>
 
+#define PLACE reversed.me /* this rank's in the file */
+
 static void open_file(void)
 {
-    MPI_File_open(MPI_COMM_WORLD, file_name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+    MPI_File_open(reversed.comm, file_name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                   &file);
 }
 
-#define AT (MPI_Offset) (rank * sizeof(int))
 #define FILES(name, prepare, ...) \
     static void name(enum phase phase) \
     { \
         if (phase == PREPARE) { \
-            int hundred = 100 + rank; \
+            int hundred = 100 + PLACE; \
             open_file(); \
             MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL); \
-            MPI_File_write_at_all(file, rank, &hundred, 1, MPI_INT, MPI_STATUS_IGNORE); \
+            MPI_File_write_at_all(file, PLACE, &hundred, 1, MPI_INT, MPI_STATUS_IGNORE); \
             value = -1; \
             prepare; \
             MPI_Barrier(MPI_COMM_WORLD); \
@@ -31,14 +33,9 @@ static void open_file(void)
         } else \
             MPI_File_close(&file); \
     }
-#define READ CHECK(value == 100 + rank)
-#define WROTE \
-    do { \
-        MPI_File_read_at_all(file, rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE); \
-        CHECK(value == rank); \
-    } while (0)
-#define MINE MPI_File_seek(file, rank, MPI_SEEK_SET)
-#define AT_MINE file, rank
+#define READ CHECK(value == 100 + PLACE)
+#define MINE MPI_File_seek(file, PLACE, MPI_SEEK_SET)
+#define AT_MINE file, PLACE
 #define ONE_OUT &rank, 1, MPI_INT
 #define ONE_IN &value, 1, MPI_INT
 #define STATUS MPI_STATUS_IGNORE
