@@ -172,7 +172,7 @@ def body(call, ways, calls):
     if call.name in ('MPI_Psend_init', 'MPI_Precv_init'):
         after.append('if (error == MPI_SUCCESS) ws::host::made_partitioned(*request);')
     if call.name == 'MPI_Request_free':
-        before.append('if (WS_UNLIKELY(ws::host::has_partitioned)) ws::host::frees_request(*request);')
+        before.append('if (WS_UNLIKELY(ws::host::has_partitioned)) { ws::host::frees_request(*request); }')
     call_it = f'[&] {{ return {real}; }}'
     for way in kinds:
         if way in DEPENDS:
@@ -192,9 +192,9 @@ def body(call, ways, calls):
         elif way == 'exchange':
             large = '_c' if call.name.endswith('_c') else ''
             sent, received = ', '.join(call.names[:5]), ', '.join(call.names[5:10])
-            main = f'int error = ws::host::exchange({group_at}, dest, sendtag, source, recvtag, status, {site}, ' \
+            main = f'int error = ws::host::exchange({group_at}, dest, sendtag, source, recvtag, comm, {site}, ' \
                    f'[&](MPI_Request *request) {{ return real_MPI_Isend{large}({sent}, comm, request); }}, ' \
-                   f'[&](MPI_Request *request) {{ return real_MPI_Irecv{large}({received}, comm, request); }}, {call_it});'
+                   f'[&] {{ return real_MPI_Recv{large}({received}, comm, status); }}, {call_it});'
         elif way == 'probe':
             main = f'int error = ws::host::receive({group_at}, source, tag, comm, {site}, {call_it});'
         elif way in ('wait', 'waitall', 'waitany'):
@@ -207,8 +207,8 @@ def body(call, ways, calls):
                    f'*over = *{out} != 0; return e; }}, {call_it});'
         if way in ('waitall', 'waitany', 'waitsome'):
             every = 'true' if way == 'waitall' else 'false'
-            main = f'if (WS_UNLIKELY(ws::host::has_partitioned) && ws::host::are_partitioned({call.names[0]}, {call.names[1]})) ' \
-                   f'return ws::host::look_at_each({call.names[0]}, {call.names[1]}, {every}, {site}, {call_it}); ' + main
+            main = f'if (WS_UNLIKELY(ws::host::has_partitioned) && ws::host::are_partitioned({call.names[0]}, {call.names[1]})) {{ ' \
+                   f'return ws::host::look_at_each({call.names[0]}, {call.names[1]}, {every}, {site}, {call_it}); }} ' + main
         elif way == 'winwait':
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.win_test({win}, over); }}, {call_it});'
     return lines + before + [main] + after + ['return error;']
@@ -340,7 +340,7 @@ def main():
     for call in calls.values():
         print(f'static {call.result} (*tool_{call.name})({call.declared()});')
     # Those that others use come first.
-    order = sorted(calls, key=lambda n: (not re.match(r'MPI_(Isend|Issend|Irsend|Irecv|Init_thread)(_c)?$', n), n))
+    order = sorted(calls, key=lambda n: (not re.match(r'MPI_(Isend|Issend|Irsend|Recv|Init_thread)(_c)?$', n), n))
     for name in order:
         ways = table.get(name) or table.get(re.sub('_c$', '', name)) or []
         print(wrapper(calls[name], ways, calls))
