@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 
-from job import CORES, PROGRAMS, Result, expect, expect_lines, finish, likely, repeated, run, skip
+from job import CORES, PROGRAMS, Result, expect, expect_lines, finish, likely, loadable, repeated, run, skip
 
 FAMILY, STAGE = sys.argv[3:5]
 WORKSHARE = os.path.join(STAGE, 'bin/workshare')
@@ -103,7 +103,7 @@ def another_mpi():
     for family in {'openmpi', 'mpich'} - {FAMILY}:
         library = os.path.join(STAGE, 'lib/workshare', family, 'libws.so.1')
         if os.path.exists(library):
-            result = run('host', 'sums', workshare=False, options=('-genv', 'LD_PRELOAD', library), title=f'with the library of {family}')
+            result = run('host', 'sums', workshare=False, options=('-genv', 'LD_PRELOAD', loadable(library)), title=f'with the library of {family}')
             expect_lines(result, result.err, r'^workshare: note: the environment has the wrappers of .* it runs without Workshare$')
         else:
             skip(f'{library} is not there')
