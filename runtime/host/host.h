@@ -262,17 +262,20 @@ inline bool can_probe(const Group* group, int source, int tag)
            (tag >= 0 || tag == MPI_ANY_TAG);
 }
 
+// Waits until the message is there, or the probe fails: then the call that receives it says so.
+inline void wait_for_message(const Group* group, int source, int tag, MPI_Comm comm)
+{
+    MPI_Status status;
+    int flag = 0;
+    wait_until([&] { return real.iprobe(source, tag, comm, &flag, &status) != MPI_SUCCESS || flag; });
+    if (flag && hooks.senders_waiting && *hooks.senders_waiting)
+        ring_rank(group, status.MPI_SOURCE); // a long message may need its sender
+}
+
 template <class Call> int receive(const Group* group, int source, int tag, MPI_Comm comm, Site site, Call call)
 {
-    if (site.waits() && can_probe(group, source, tag)) {
-        MPI_Status status;
-        int flag = 0;
-        wait_until([&] {
-            return real.iprobe(source, tag, comm, &flag, &status) != MPI_SUCCESS || flag;
-        });
-        if (flag && hooks.senders_waiting && *hooks.senders_waiting)
-            ring_rank(group, status.MPI_SOURCE); // a long message may need its sender
-    }
+    if (site.waits() && can_probe(group, source, tag))
+        wait_for_message(group, source, tag, comm);
     const int error = call();
     taken();
     site.learn();
@@ -354,10 +357,7 @@ int exchange(const Group* group, int dest, int sendtag, int source, int recvtag,
             return error;
         ring_rank(group, dest);
         const OpenSends open(group->world_rank(dest));
-        int flag = 0;
-        wait_until([&] {
-            return real.iprobe(source, recvtag, comm, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag;
-        });
+        wait_for_message(group, source, recvtag, comm);
         const int received = receive();
         error = finish(&request, MPI_STATUS_IGNORE);
         taken();
