@@ -83,5 +83,15 @@ template <class T> bool exchange_if_acq_rel(volatile T& t, Value<T>& expected, V
 {
     return __atomic_compare_exchange(&t, &expected, &value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
+// Puts `made` where nothing was. If another thread was faster, its object stays and `made` is deleted. Returns what is
+// there; others get it by load_acquire().
+template <class T> T* keep_first(T* volatile& entry, T* made)
+{
+    T* first = nullptr;
+    if (exchange_if_acq_rel(entry, first, made))
+        return made;
+    delete made;
+    return first;
+}
 
 } // namespace ws::base

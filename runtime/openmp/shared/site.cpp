@@ -46,14 +46,12 @@ RegionSite* find_site(const void* function)
 {
     unsigned at = place_of(function);
     for (unsigned i = 0; i < most_probes; i++, at = (at + 1) % (1u << table_bits)) {
-        RegionSite* s = base::load_acquire(table[at]); // pairs with the exchange below
+        RegionSite* s = base::load_acquire(table[at]); // pairs with keep_first()
         if (!s) {
             RegionSite* const made = make_site(function);
             if (!made)
                 return nullptr;
-            if (base::exchange_if_acq_rel(table[at], s, made))
-                return made;
-            delete made; // another thread was faster; its name stays
+            s = base::keep_first(table[at], made); // another thread's may be another function's; a name stays
         }
         if (s->function == function)
             return s;
@@ -66,15 +64,13 @@ ws_site* site_after(RegionSite& site, const void* barrier)
     constexpr unsigned most = std::extent_v<decltype(RegionSite::phases)>;
     for (unsigned i = 0, at = place_of(barrier); i < most; i++, at++) {
         Phase* volatile& entry = site.phases[at % most];
-        Phase* phase = base::load_acquire(entry); // pairs with the exchange below
+        Phase* phase = base::load_acquire(entry); // pairs with keep_first()
         if (!phase) {
             Phase* const made =
                 new (std::nothrow) Phase{{name_of_call(barrier), site.site.kinds, {}}, barrier, nullptr};
             if (!made)
                 break;
-            if (base::exchange_if_acq_rel(entry, phase, made))
-                return &made->site;
-            delete made; // another thread was faster; its name stays
+            phase = base::keep_first(entry, made); // a name stays
         }
         if (phase->barrier == barrier)
             return &phase->site;
@@ -88,14 +84,10 @@ LongestFirst* order_of(RegionSite& site, ws_site* loop)
         return nullptr;
     // All others are the first member of their phase.
     LongestFirst* volatile& entry = loop == &site.site ? site.order : reinterpret_cast<Phase*>(loop)->order;
-    LongestFirst* order = base::load_acquire(entry); // pairs with the exchange below
-    if (order)
+    if (LongestFirst* const order = base::load_acquire(entry)) // pairs with keep_first()
         return order;
     LongestFirst* const made = new (std::nothrow) LongestFirst;
-    if (!made || base::exchange_if_acq_rel(entry, order, made))
-        return made;
-    delete made; // another thread was faster
-    return order;
+    return made ? base::keep_first(entry, made) : nullptr;
 }
 
 namespace {

@@ -21,6 +21,8 @@ using Outcome = Fiber::Outcome;
 
 namespace {
 
+static_assert(LongestFirst::most >= Crew::most);
+
 // A turn that is shorter ends soon, wherever it runs, and is not worth two looks at the clock.
 constexpr double ordered_turn_us = 10;
 
@@ -68,14 +70,8 @@ VirtualTeam::~VirtualTeam()
 
 VirtualTeam::Cold& VirtualTeam::cold()
 {
-    Cold* c = base::load_acquire(cold_);
-    if (c)
-        return *c;
-    Cold* const made = new Cold(units);
-    if (base::exchange_if_acq_rel(cold_, c, made))
-        return *made;
-    delete made;
-    return *c;
+    Cold* const c = base::load_acquire(cold_);
+    return c ? *c : *base::keep_first(cold_, new Cold(units));
 }
 
 // ---- a turn
