@@ -42,9 +42,9 @@ Sample sample_of(const std::vector<double>& values);
 // Returns the value that Student's t with `degrees` degrees of freedom exceeds with a probability of 5 %.
 double student_95(size_t degrees);
 
-// How much longer the runs `now` took than the baseline, as a part of it. `noise`: by so much they may seem to, with a
-// probability of 5 % at most, if they take as long. It is computed from the baseline's deviation, so that needs three
-// runs or more.
+// How much longer the runs `now` took than the baseline, as a part of the baseline's time. Runs that really take
+// equally long seem slower by more than `noise` with a probability of at most 5 %. The noise follows from the deviation
+// of the baseline, which therefore needs at least three runs.
 struct Slower {
     double part, noise;
 };
