@@ -56,7 +56,7 @@ Json efficiencies(const Efficiency& with, const Efficiency& without, double node
     return tree;
 }
 
-Json ranks(const Report& r)
+Json ranks_of(const Report& r)
 {
     Json names = Json::array(), sums = Json::array(), rows = Json::array();
     for (const TimePart& p : time_parts(r.totals)) {
@@ -106,7 +106,7 @@ Json openmp_cores(const Report& r)
     return any ? all : Json();
 }
 
-Json loops(const Report& r)
+Json loops_of(const Report& r)
 {
     Json rows = Json::array(), causes = Json::array();
     for (const LoopFigures& l : r.loops) {
@@ -121,7 +121,7 @@ Json loops(const Report& r)
     return {{"rows", rows}, {"causes", causes}};
 }
 
-Json nodes(const Report& r)
+Json nodes_of(const Report& r)
 {
     Json rows = Json::array();
     for (const NodeRow& n : r.node) {
@@ -134,7 +134,7 @@ Json nodes(const Report& r)
     return rows;
 }
 
-Json calls(const Report& r)
+Json calls_of(const Report& r)
 {
     Json rows = Json::array();
     for (const CallFigures& c : r.calls)
@@ -143,7 +143,7 @@ Json calls(const Report& r)
     return rows;
 }
 
-Json phases(const Report& r)
+Json phases_of(const Report& r)
 {
     Json rows = Json::array();
     for (const PhaseRowFigures& p : r.phases)
@@ -173,13 +173,13 @@ Json page_of(const NamedReport& run)
             {"speedup", number(r.speedup)},
             {"cores", number(r.cores)},
             {"tree", efficiencies(r.as_is, r.without_stealing, r.nodes)},
-            {"ranks", ranks(r)},
+            {"ranks", ranks_of(r)},
             {"over_time", over_time(r)},
             {"openmp_cores", openmp_cores(r)},
-            {"loops", loops(r)},
-            {"nodes", nodes(r)},
-            {"calls", calls(r)},
-            {"phases", phases(r)}};
+            {"loops", loops_of(r)},
+            {"nodes", nodes_of(r)},
+            {"calls", calls_of(r)},
+            {"phases", phases_of(r)}};
 }
 
 Json comparison(const std::vector<NamedReport>& runs)
