@@ -17,7 +17,7 @@ static double zone_share[MOST];     /* of all work; the sum is 1 */
 static int zone_of[MOST];           /* its rank */
 static long zones = 16, rows = 240, steps;
 static double total;                /* seconds of one thread a turn */
-static bool sleeps, fine;
+static bool sleeps;
 static const char me[] = "openmp_turns";
 struct row {
     unsigned runs;                  /* how often this rank has computed it */
@@ -41,7 +41,6 @@ static void usage(void)
              "  --turns N          (60)\n"
              "  --serial           also times all work on one core of rank 0\n"
              "  --sleep            threads sleep for their work\n"
-             "  --fine             and for each iteration by itself\n"
              "  --reorder          ranks are dealt to the nodes by their work, so that each node has equally much\n"
              "  --json             one JSON object instead of text");
 }
@@ -137,14 +136,6 @@ static void compute_zone(long z)
     const double share = zone_share[z] / (double) rows;
     const long row_steps = (long) ((double) steps * share);
     struct row *const row = table + z * rows;
-    if (sleeps && fine) {
-        #pragma omp parallel for schedule(static)
-        for (long i = 0; i < rows; i++) {
-            work_sleep(total * share);
-            row[i].runs++;
-        }
-        return;
-    }
     if (sleeps) {
         #pragma omp parallel
         {
@@ -254,7 +245,7 @@ static void print(bool json, long turns, double *samples, double *serial_s, doub
 
 int main(int argc, char **argv)
 {
-    enum { WORK = 1, STEPS, ZONES, SPREAD, DEALT, SHARES, THREADS, ROWS, TURNS, SERIAL, SLEEP, FINE, REORDER,
+    enum { WORK = 1, STEPS, ZONES, SPREAD, DEALT, SHARES, THREADS, ROWS, TURNS, SERIAL, SLEEP, REORDER,
            JSON, HELP };
     static const struct option options[] = { { "work", required_argument, 0, WORK },
                                              { "steps", required_argument, 0, STEPS },
@@ -267,7 +258,6 @@ int main(int argc, char **argv)
                                              { "turns", required_argument, 0, TURNS },
                                              { "serial", no_argument, 0, SERIAL },
                                              { "sleep", no_argument, 0, SLEEP },
-                                             { "fine", no_argument, 0, FINE },
                                              { "reorder", no_argument, 0, REORDER },
                                              { "json", no_argument, 0, JSON },
                                              { "help", no_argument, 0, HELP },
@@ -292,7 +282,6 @@ int main(int argc, char **argv)
         case TURNS: turns = bench_count(me, "turns", optarg, 3, 1000000); break;
         case SERIAL: serial = true; break;
         case SLEEP: sleeps = true; break;
-        case FINE: fine = true; break;
         case REORDER: reorder = true; break;
         case JSON: json = true; break;
         case HELP: usage(); MPI_Finalize(); return 0;

@@ -37,14 +37,14 @@ class Node:
         self.run_, self.sleeps = run, sleeps
         self.name = "sleeping work" if sleeps else f"{CORES} real cores"
 
-    def __call__(self, ranks, options, mode="off", deal="whole", cliques=1, program=PROGRAM):
+    def __call__(self, ranks, options, mode="off", deal="whole", cliques=1):
         """A run of all ranks with equally many threads; `mode`: -workshare-openmp's."""
         env = {"OMP_NUM_THREADS": str(CORES // ranks)}
         # Threads that spin would keep those of other ranks from the few real cores.
         env.update({"WS_CORES": str(CORES // cliques), "OMP_WAIT_POLICY": "passive"} if self.sleeps else {})
         env.update({"MPIR_CVAR_NUM_CLIQUES": str(cliques)} if cliques > 1 else {})
         flags = ["-workshare-openmp", mode] + (["-workshare-openmp-deal", deal] if mode != "off" and deal != "whole" else [])
-        return self.run_.run(program, [*options, *(["--sleep"] if self.sleeps else [])], workshare=True, ranks=ranks,
+        return self.run_.run(PROGRAM, [*options, *(["--sleep"] if self.sleeps else [])], workshare=True, ranks=ranks,
                              bind="none" if self.sleeps else f"core:{CORES // ranks}", env=env, flags=flags)
 
 
@@ -108,17 +108,16 @@ def zones(node, pairs):
 
 
 def node_sizes(node, pairs):
-    """The paper's figure 7: 8 ranks on nodes of 16, 8 and 4 cores. And on top of it loops that are shared, which needs iterations that sleep by
-    themselves, and ranks that are dealt to the nodes by their loads, so that each node has equally much."""
-    options, rows = ["--zones", 16, "--spread", 20, "--work", "320ms", "--turns", 60, "--rows", 24, *(["--fine"] if node.sleeps else [])], []
+    """The paper's figure 7: 8 ranks on nodes of 16, 8 and 4 cores. And on top of it ranks that are dealt to the nodes by their loads, so that each
+    node has equally much."""
+    options, rows = ["--zones", 16, "--spread", 20, "--work", "320ms", "--turns", 60, "--rows", 24], []
     for cliques in (1, 2, 4):
-        runs = [lambda mode=mode, more=more, program=program: node(8, [*options, *more], mode, cliques=cliques, program=program)
-                for mode, more, program in (("off", [], PROGRAM), ("auto", [], PROGRAM), ("auto", [], PROGRAM + "_ws"), ("auto", ["--reorder"], PROGRAM),
-                                            ("auto", ["--reorder"], PROGRAM + "_ws"))]
+        runs = [lambda mode=mode, more=more: node(8, [*options, *more], mode, cliques=cliques)
+                for mode, more in (("off", []), ("auto", []), ("auto", ["--reorder"]))]
         plain, *others = measure.in_turn(pairs, *runs)
         rows.append([f"{cliques} x {CORES // cliques} cores", *[measure.ratio_of(plain, other, late_us)[0] for other in others]])
     yield line.table(f"8 ranks x 2 threads on nodes of several sizes, {node.name}: how many times faster",
-                     ["nodes", "auto", "auto and `ws for`", "auto and reordered", "all three"], rows, "The paper's figure 7.")
+                     ["nodes", "auto", "auto and reordered"], rows, "The paper's figure 7.")
 
 
 def feeding(run, quick):
