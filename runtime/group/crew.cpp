@@ -59,32 +59,27 @@ bool is_done(const ws_group& group) { return Hardware::load_acquire(group.waitin
 bool take_turn(Participant& p, uint64_t long_enough, uint64_t hunt)
 {
     const uint64_t entered = ticks();
+    uint64_t now = entered, idle_since = 0;
+    const auto was_idle = [&] { p.idle_ticks += idle_since ? now - idle_since : 0; };
     for (;;) {
         if (ws_deferred* const task = part.crew->next(*part.member)) {
+            was_idle();
+            idle_since = 0;
             run(task);
-            if (ticks() - entered >= long_enough)
-                return true;
-            continue;
-        }
-        const uint64_t empty_since = ticks();
-        uint64_t now = empty_since;
-        bool there = false;
-        while (!there && now - empty_since < hunt && !Hardware::load_relaxed(*p.recall) && // relaxed: a hint
-               p.region->descriptor->look().remaining) {
+        } else {
+            if (!idle_since)
+                idle_since = now;
+            // Relaxed: hints.
+            if (now - idle_since >= hunt || Hardware::load_relaxed(*p.recall) ||
+                !p.region->descriptor->look().remaining) {
+                was_idle();
+                return false;
+            }
             for (unsigned i = 0; i < 16; i++)
                 cpu_relax();
-            if (ws_deferred* const task = part.crew->next(*part.member)) {
-                p.idle_ticks += ticks() - empty_since;
-                run(task);
-                there = true;
-            }
-            now = ticks();
         }
-        if (!there) {
-            p.idle_ticks += now - empty_since;
-            return false;
-        }
-        if (now - entered >= long_enough)
+        now = ticks();
+        if (!idle_since && now - entered >= long_enough)
             return true;
     }
 }
@@ -136,6 +131,32 @@ ws_deferred* wait_for_one(Participant& p, const ws_group& group)
     p.idle_ticks += ticks() - since;
     return task;
 }
+
+// While it lives, the calling thread computes as its region's owner did when it opened.
+class Computing {
+public:
+    explicit Computing(const Participant& p)
+    {
+        if (WS_LIKELY(!part.member || p.region->state.computes_as_now()))
+            return;
+        changed_ = true;
+        floats_.note();
+        locale_ = uselocale(p.region->state.locale);
+        p.region->state.floats.load();
+    }
+    ~Computing()
+    {
+        if (WS_LIKELY(!changed_))
+            return;
+        floats_.load();
+        uselocale(locale_);
+    }
+
+private:
+    bool changed_ = false;
+    loop::FloatControl floats_;
+    locale_t locale_;
+};
 
 // Opens a region of turns for the calling thread's tasks. False if it is not to be shared, or nobody waits any more.
 __attribute__((noinline)) bool open(Participant& p, ws_site* site)
@@ -269,7 +290,8 @@ WS_EXPORT bool ws_task_begin(ws_site* site)
 WS_EXPORT bool ws_task_put(ws_group* group, ws_deferred* task)
 {
     Member* const member = part.member;
-    if (!member)
+    // A task that is deferred computes as the region's owner did when it opened.
+    if (!member || !self.region->state.computes_as_now())
         return false;
     task->group = group;
     chaos.delay();
@@ -286,6 +308,7 @@ WS_EXPORT bool ws_task_put(ws_group* group, ws_deferred* task)
 WS_EXPORT void ws_group_wait(ws_group* group)
 {
     Participant& p = self;
+    const Computing computing(p);
     while (!is_done(*group))
         if (ws_deferred* const task = wait_for_one(p, *group)) {
             part.nested++;
