@@ -40,7 +40,7 @@ constexpr unsigned tail_nap_us = 20;
 constexpr unsigned most_nested = 32;
 // An owner that runs tasks looks whether thieves want guests or sleep.
 constexpr double look_us = 20;
-constexpr uint64_t turns = 1 << 20;
+constexpr uint64_t turns = 1 << 30; // hours
 
 void run(ws_deferred* task)
 {
@@ -53,6 +53,25 @@ void run(ws_deferred* task)
 }
 
 bool is_done(const ws_group& group) { return Hardware::load_acquire(group.waiting) == 0; } // pairs with run()
+
+// Thieves are to come, as there are tasks. A guest may withdraw the offer at the same time: the next task, or the next
+// look of the owner that waits, repeats it.
+void offer(const Participant& p)
+{
+    if (WS_LIKELY(Hardware::load_relaxed(part.crew->offered)))
+        return;
+    Hardware::store_full(part.crew->offered, 1); // full: before the bit that it stands for
+    loop::offer_turns(p, true);
+}
+
+// A guest has found no task.
+void withdraw(const Participant& p)
+{
+    Hardware::store_full(part.crew->offered, 0); // full: before the look below
+    loop::offer_turns(p, false);
+    if (part.crew->has_tasks())
+        offer(p);
+}
 
 // A guest's turn: runs tasks for `long_enough`; if there are none, looks for some for a while. False if it found none
 // in the end.
@@ -93,8 +112,13 @@ void guest_part(void* crew)
     const uint64_t chunk = uint64_t(base::times::task_chunk_us * p.host->ticks_per_us),
                    hunt = uint64_t(hunt_us * p.host->ticks_per_us);
     for (long lo, hi; loop::next_chunk(&lo, &hi);)
-        if (!part.member || !take_turn(p, uint64_t(hi - lo) * chunk, hunt))
+        if (!part.member)
             loop::leave_after_chunk();
+        else if (!take_turn(p, uint64_t(hi - lo) * chunk, hunt)) {
+            loop::leave_after_chunk(); // this core may have other things to do
+            if (p.region->descriptor->look().remaining) // the owner has not closed it
+                withdraw(p);
+        }
     if (part.member)
         Crew::leave(*part.member);
     part = outer;
@@ -169,6 +193,7 @@ __attribute__((noinline)) bool open(Participant& p, ws_site* site)
     part.owns = true;
     part.began = 0;
     part.rung = ticks();
+    Hardware::store_relaxed(crew->offered, 1); // no guest is there yet
     return true;
 }
 
@@ -200,6 +225,8 @@ void look_after_thieves(Participant& p)
         return;
     part.rung = now;
     loop::make_wanted_guests();
+    if (part.member->deque.size())
+        offer(p);
     loop::ring_sleepers(p, now);
 }
 
@@ -232,6 +259,14 @@ Member* Crew::join()
             return member;
     }
     return nullptr;
+}
+
+bool Crew::has_tasks() const
+{
+    for (unsigned i = Hardware::load_acquire(known_); i-- > 0;) // pairs with join()
+        if (base::load_relaxed(members_[i])->deque.size())
+            return true;
+    return false;
 }
 
 ws_deferred* Crew::next(Member& member, bool any)
@@ -300,6 +335,7 @@ WS_EXPORT bool ws_task_put(ws_group* group, ws_deferred* task)
         Hardware::fetch_add_full(group->waiting, Hardware::Word(0) - 1);
         return false;
     }
+    offer(self);
     if (part.owns)
         look_after_thieves(self);
     return true;

@@ -41,7 +41,13 @@ public:
     // what guests have left.
     ws_deferred* next(Member& member, bool any = true);
 
+    // Whether any member has a task that waits; an estimate.
+    bool has_tasks() const;
+
     static Crew* make(); // null: no memory
+
+    // Thieves are to come. By a member that has put a task; and not by one that has found none.
+    volatile Flag offered = 0;
 
 private:
     ws_deferred* steal(Member& member, bool any);

@@ -121,6 +121,8 @@ void close_region(Participant& p, ws_site* site);
 // A region whose iterations are turns of guests, at what the owner puts while it is open; the owner itself takes none.
 // It opens only if somebody waits and the loop is to be shared: else false, and nothing has happened.
 bool open_turns(Participant& p, void (*fn)(void*), void* data, uint64_t turns, ws_site* site);
+// Whether thieves are to come, by the owner or a guest: not while there is nothing to run in a turn.
+void offer_turns(const Participant& p, bool offered);
 // No guest gets another turn, nor comes.
 void take_all_turns(Participant& p);
 // After that: waits for the guests and closes the region.

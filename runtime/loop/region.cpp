@@ -560,6 +560,12 @@ bool open_turns(Participant& p, void (*fn)(void*), void* data, uint64_t turns, w
     return true;
 }
 
+// Full: other owners have bits in this word.
+void offer_turns(const Participant& p, bool offered)
+{
+    offered ? Hardware::or_full(*p.host->open, slot_bit(p)) : Hardware::and_full(*p.host->open, ~slot_bit(p));
+}
+
 void take_all_turns(Participant& p)
 {
     Chunk rest;
