@@ -382,7 +382,7 @@ const Program programs[] = {
 #endif
 };
 const Program* program = &programs[0];
-bool balanced;
+bool balanced, without;
 uint64_t right_one, wrong;
 
 void check(uint64_t result) { wrong += result != right_one; }
@@ -390,7 +390,7 @@ void check(uint64_t result) { wrong += result != right_one; }
 void parallel(void*)
 {
     if (balanced || bench_rank == 0)
-        check(program->tasks());
+        check(without ? program->serial() : program->tasks());
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -404,6 +404,7 @@ void usage(const char* me)
                "  --size N      number, rows of the board, elements, rows of the matrix\n"
                "  --cutoff N    fib: smaller numbers without tasks (20)\n"
                "  --balanced    each rank runs it\n"
+               "  --without     the serial program instead\n"
                "  --repeats R   (10)\n"
                "  --json        one JSON object instead of text\n",
                me);
@@ -413,11 +414,12 @@ void usage(const char* me)
 
 int main(int argc, char** argv)
 {
-    enum { WHAT = 1, SIZE, CUTOFF, BALANCED, REPEATS, JSON, HELP };
-    static const option options[] = {{"what", 1, nullptr, WHAT},         {"size", 1, nullptr, SIZE},
-                                     {"cutoff", 1, nullptr, CUTOFF},     {"balanced", 0, nullptr, BALANCED},
-                                     {"repeats", 1, nullptr, REPEATS},   {"json", 0, nullptr, JSON},
-                                     {"help", 0, nullptr, HELP},         {nullptr, 0, nullptr, 0}};
+    enum { WHAT = 1, SIZE, CUTOFF, BALANCED, WITHOUT, REPEATS, JSON, HELP };
+    static const option options[] = { { "what", 1, nullptr, WHAT },       { "size", 1, nullptr, SIZE },
+                                      { "cutoff", 1, nullptr, CUTOFF },   { "balanced", 0, nullptr, BALANCED },
+                                      { "without", 0, nullptr, WITHOUT }, { "repeats", 1, nullptr, REPEATS },
+                                      { "json", 0, nullptr, JSON },       { "help", 0, nullptr, HELP },
+                                      { nullptr, 0, nullptr, 0 } };
     long repeats = 10;
     bool json = false;
     bench_init(&argc, &argv);
@@ -432,6 +434,7 @@ int main(int argc, char** argv)
         case SIZE: size = bench_count(argv[0], "size", optarg, 1, 1000000000); break;
         case CUTOFF: cutoff = int(bench_count(argv[0], "cutoff", optarg, 2, 100)); break;
         case BALANCED: balanced = true; break;
+        case WITHOUT: without = true; break;
         case REPEATS: repeats = bench_count(argv[0], "repeats", optarg, 1, 100000); break;
         case JSON: json = true; break;
         default: usage(argv[0]); MPI_Finalize(); return 0;

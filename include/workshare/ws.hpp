@@ -641,25 +641,25 @@ public:
     template <class F> void run(F&& task, const char* name = nullptr, const location& at = location::here())
     {
         using deferred = deferred<std::decay_t<F>>;
-        const int how = ws_task_wanted();
-        if (how != WS_TASK_RUN && (how == WS_TASK_DEFER || begin<deferred>(name, at)))
+        const int how = ws_group_wanted();
+        if (how != WS_GROUP_RUN && (how == WS_GROUP_DEFER || begin<deferred>(name, at)))
             if (auto* put = deferred::make(std::forward<F>(task))) {
-                if (ws_task_put(&group_, put))
+                if (ws_group_put(&group_, put))
                     return;
                 deferred::now(put);
                 return;
             }
         [&]() noexcept {
-            ws_task_depth++;
+            ws_group_depth++;
             std::forward<F>(task)();
-            ws_task_depth--;
+            ws_group_depth--;
         }();
     }
 
     /// Waits until all tasks of the group are over.
     void wait()
     {
-        if (__atomic_load_n(&group_.waiting, __ATOMIC_ACQUIRE) || !ws_task_depth) // pairs with the end of each task
+        if (__atomic_load_n(&group_.waiting, __ATOMIC_ACQUIRE) || !ws_group_depth) // pairs with the end of each task
             ws_group_wait(&group_);
     }
 
@@ -680,9 +680,9 @@ private:
         }
         static void now(ws_deferred* d) noexcept
         {
-            ws_task_depth++;
+            ws_group_depth++;
             run_and_free(d);
-            ws_task_depth--;
+            ws_group_depth--;
         }
     };
 
@@ -690,7 +690,7 @@ private:
     {
         const options o = options(name).schedule(WS_DYNAMIC).steal_schedule(WS_DYNAMIC);
         ws_call* const call = detail::find_call(Deferred::calls, 0, o, at);
-        return call && ws_task_begin(&call->site);
+        return call && ws_group_begin(&call->site);
     }
 
     ws_group group_ = {};

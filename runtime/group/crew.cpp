@@ -6,7 +6,7 @@
 
 #include <new>
 
-__thread unsigned ws_task_depth = 0;
+__attribute__((visibility("default"))) __thread unsigned ws_group_depth = 0;
 
 namespace ws::group {
 
@@ -45,9 +45,9 @@ constexpr uint64_t turns = 1 << 30; // hours
 void run(ws_deferred* task)
 {
     ws_group* const group = task->group;
-    ws_task_depth++;
+    ws_group_depth++;
     task->run(task); // deletes it
-    ws_task_depth--;
+    ws_group_depth--;
     // Full: what the task wrote comes before. Pairs with is_done().
     Hardware::fetch_add_full(group->waiting, Hardware::Word(0) - 1);
 }
@@ -130,6 +130,18 @@ Crew* crew_of(const Participant& p)
     if (!crew) // only the thread with the slot comes here
         base::store_release(crew, Crew::make());
     return crew;
+}
+
+void look_after_thieves(Participant& p)
+{
+    const uint64_t now = ticks();
+    if (double(now - part.rung) < look_us * p.host->ticks_per_us)
+        return;
+    part.rung = now;
+    loop::make_wanted_guests();
+    if (part.member->deque.size())
+        offer(p);
+    loop::ring_sleepers(p, now);
 }
 
 // The calling thread's next task while it waits for the group; null: the group is done.
@@ -218,18 +230,6 @@ __attribute__((noinline)) void close(Participant& p)
     loop::close_turns(p);
 }
 
-void look_after_thieves(Participant& p)
-{
-    const uint64_t now = ticks();
-    if (double(now - part.rung) < look_us * p.host->ticks_per_us)
-        return;
-    part.rung = now;
-    loop::make_wanted_guests();
-    if (part.member->deque.size())
-        offer(p);
-    loop::ring_sleepers(p, now);
-}
-
 } // namespace
 
 Crew* Crew::make()
@@ -292,22 +292,22 @@ ws_deferred* Crew::steal(Member& member, bool any)
     return nullptr;
 }
 
-WS_EXPORT int ws_task_wanted(void)
+WS_EXPORT int ws_group_wanted(void)
 {
     if (Member* const member = part.member)
-        return member->deque.is_full() ? WS_TASK_RUN : WS_TASK_DEFER;
+        return member->deque.is_full() ? WS_GROUP_RUN : WS_GROUP_DEFER;
     Participant& p = self;
     if (!p.owner || p.in_region)
-        return WS_TASK_RUN;
+        return WS_GROUP_RUN;
     // Relaxed: a hint; the next task is soon enough. Pairs with the thieves' store in Chooser::choose().
     if (WS_LIKELY(!Hardware::load_relaxed(p.host->row->hunger.hungry) && !p.host->share_all)) {
         part.began = 0;
-        return WS_TASK_RUN;
+        return WS_GROUP_RUN;
     }
-    return p.host->check ? WS_TASK_RUN : WS_TASK_ASK;
+    return p.host->check ? WS_GROUP_RUN : WS_GROUP_ASK;
 }
 
-WS_EXPORT bool ws_task_begin(ws_site* site)
+WS_EXPORT bool ws_group_begin(ws_site* site)
 {
     Participant& p = self;
     if (!p.host->share_all) {
@@ -322,7 +322,7 @@ WS_EXPORT bool ws_task_begin(ws_site* site)
     return open(p, site);
 }
 
-WS_EXPORT bool ws_task_put(ws_group* group, ws_deferred* task)
+WS_EXPORT bool ws_group_put(ws_group* group, ws_deferred* task)
 {
     Member* const member = part.member;
     // A task that is deferred computes as the region's owner did when it opened.
@@ -353,7 +353,7 @@ WS_EXPORT void ws_group_wait(ws_group* group)
             if (part.owns)
                 look_after_thieves(p);
         }
-    if (ws_task_depth)
+    if (ws_group_depth)
         return;
     part.began = 0;
     if (part.owns)

@@ -5,6 +5,7 @@
 #include "group/deque.h"
 
 #include "../loop/explore.h"
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <random>

@@ -4,8 +4,10 @@
 // itself, and each count must be 1 when its group has been waited for. Rank 0 has most of the work.
 #include "../../mpi/programs/test.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <vector>
 #include <workshare/ws.hpp>
