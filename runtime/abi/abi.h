@@ -137,8 +137,8 @@ void ws_critical_start(struct ws_critical *critical);
 void ws_critical_end(struct ws_critical *critical);
 
 /* Tasks within a process (ws::task_group). What ws_group_wanted says of a task that the calling thread is about to put:
- * run it at once; defer it, by ws_group_put; or ask ws_group_begin, with the place of the call, which of the two. A task
- * that runs at once does so between an increment and a decrement of ws_group_depth. */
+ * run it at once; defer it, by ws_group_put; or ask ws_group_begin, with the place of the call, which of the two. A
+ * task that runs at once does so between an increment and a decrement of ws_group_depth. */
 enum ws_group_how { WS_GROUP_RUN = 0, WS_GROUP_DEFER = 1, WS_GROUP_ASK = 2 };
 int ws_group_wanted(void);
 bool ws_group_begin(struct ws_site *site); /* true: defer it */
