@@ -85,7 +85,7 @@ template <class A, const Plan& plan> struct Protocol : Explorer::World {
 
 constexpr Plan one = {"pt", 2, 1};
 constexpr Plan two = {"pptt", 2, 2};
-constexpr Plan again = {"ptptpt", 2, 2};
+constexpr Plan again = {"ptpt", 2, 2};
 constexpr Plan wrapped = {"pptptt", 1, 4}; // the ring has two places
 
 // Wrong on purpose: the end moves by a plain store, which others may see after the look at the other end.
