@@ -64,7 +64,7 @@ Moments moments;
 
 Moment now_spent(uint64_t now)
 {
-    const Counted c = counted_at(*board, now);
+    const CountersAt c = counted_at(*board, now);
     return {c.at, c.mpi, c.lent, c.close_wait, c.borrowed};
 }
 

@@ -32,7 +32,7 @@ struct Phases {
     Board* board;
     unsigned depth;  // of the present phase in `open`; 0: the run
     unsigned deeper; // phases that are open and found no room in there
-    Counted before;  // the counters when the present phase's row was brought up to date
+    CountersAt before;  // the counters when the present phase's row was brought up to date
     LendCounters causes; // of waits; then
     bool has_ended;  // some phase, the last one in this row
     Flag last_ended;
@@ -109,7 +109,7 @@ static_assert(offsetof(PhaseRow, entered) % 64 == 0, "what each phase changes is
 // Adds what was counted since the last time to the present phase.
 inline void settle(Phases& p, uint64_t now)
 {
-    const Counted c = counted_at(*p.board, now), &before = p.before;
+    const CountersAt c = counted_at(*p.board, now), &before = p.before;
     PhaseRow& row = p.board->phase_row(p.open[p.depth].row);
     bump(row.wall_ticks, c.at - before.at);
     bump(row.mpi_ticks, c.mpi - before.mpi);
@@ -194,7 +194,7 @@ PhaseFaults faults_of(const Phases& p)
 
 } // namespace
 
-Counted counted_at(Board& board, uint64_t now)
+CountersAt counted_at(Board& board, uint64_t now)
 {
     const LendCounters& home = board.seat(0).lend;
     const Sums& s = board.sums;

@@ -16,11 +16,11 @@
 namespace ws::observe {
 
 // What the rank had counted at a moment.
-struct Counted {
+struct CountersAt {
     uint64_t at, mpi, blocked, lent, lag, borrowed, close_wait, loops, executions, executions_shared, executions_helped,
         iterations_stolen;
 };
-Counted counted_at(Board& board, uint64_t now);
+CountersAt counted_at(Board& board, uint64_t now);
 
 // Phases within each other, the run included. Those that are deeper count as the last of these.
 constexpr unsigned most_open_phases = 64;
