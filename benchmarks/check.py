@@ -29,6 +29,8 @@ GOOD = [
     ("triangles", "--scale 1 --edgefactor 1 --repeats 1"),
     ("triangles", "--file {two_triangles} --repeats 2"),
     ("region_cost", "--repeats 2"),
+    ("phase_cost", "--repeats 2"),
+    ("phase_cost", "--repeats 2 --names 10000"),
     ("reorder_cost", "--repeats 2"),
     ("region_cost", "--repeats 2 --iterations 0"),
     ("region_cost_c", "--repeats 2"),

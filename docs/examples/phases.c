@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Named loops and phases: the report shows each of them by itself.
+ * Named phases and loops: the report shows each of them by itself.
  *
  * Compile: mpicc -fws -O3 phases.c -o phases
  * Run:     mpirun -workshare -workshare-report -n 2 ./phases
@@ -8,8 +8,7 @@
  */
 #include <mpi.h>
 #include <stdio.h>
-
-enum { assemble = 2, solve = 3 };
+#include <workshare/ws.h>
 
 int main(int argc, char **argv)
 {
@@ -19,19 +18,21 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     long n = me == 0 ? 2000 : 20000;
 
-    MPI_Pcontrol(assemble);
+    ws_phase_begin("assemble");
 #pragma ws for name("assemble") reduction(+ : matrix)
     for (long i = 0; i < n; i++)
         for (long j = 0; j < 2000; j++)
             matrix += 1.0 / (i + j + 1);
     MPI_Allreduce(MPI_IN_PLACE, &matrix, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    ws_phase_end();
 
-    MPI_Pcontrol(solve);
+    ws_phase_begin("solve");
 #pragma ws for name("solve") reduction(+ : solution)
     for (long i = 0; i < n; i++)
         for (long j = 0; j < 1000; j++)
             solution += 1.0 / (i + j + 1);
     MPI_Allreduce(MPI_IN_PLACE, &solution, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    ws_phase_end();
 
     if (me == 0)
         printf("%.6f %.6f\n", matrix, solution);

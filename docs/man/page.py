@@ -20,7 +20,7 @@ DIRECTIVES = {
     'atomic': ('one indivisible access to memory', ['#pragma ws atomic [read|write|update|capture] [order]', '!$ws atomic [...]'], []),
     'critical': ('one thread of all ranks of the node at a time', ['#pragma ws critical [(name)]', '!$ws critical [(name)]'], []),
 }
-FORTRAN = {'mpix.h': 'In Fortran: the modules *mpix* and *mpix\\_f08*.', 'xmpi.h': 'In Fortran: the module *xmpi*.'}
+FORTRAN = {'ws.h': 'In Fortran: the module *workshare* has the functions that are about phases and metrics.', 'mpix.h': 'In Fortran: the modules *mpix* and *mpix\\_f08*.', 'xmpi.h': 'In Fortran: the module *xmpi*.'}
 LINKED = {'ws.h': '-lws', 'task.h': '-lws', 'ws.hpp': '-lws'}
 
 
@@ -46,8 +46,8 @@ def of_directive(language, directive):
 
 
 def of_phases(report):
-    return '\n\n'.join(['# NAME', 'ws-phases - parts of a program that the report shows by themselves', '# SYNOPSIS', '```\nMPI_Pcontrol(level)\n```',
-                        '# DESCRIPTION', sections(report)['Phases'], '# SEE ALSO', '**workshare**(1), **ws-report**(1)'])
+    return '\n\n'.join(['# NAME', 'ws-phases - parts of a program that the report shows by themselves', '# SYNOPSIS', '```\nws_phase_begin(name)\nws_phase_end()\nMPI_Pcontrol(level)\n```',
+                        '# DESCRIPTION', sections(report)['Phases'], '# SEE ALSO', '**workshare**(1), **ws-report**(1), **ws_phase_begin**(3), **ws_enable**(3)'])
 
 
 def plain(text):

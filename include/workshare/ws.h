@@ -21,6 +21,7 @@
 #define WORKSHARE_WS_H
 
 #include "abi.h"
+#include <stddef.h>
 
 #if !defined(__LP64__)
 #error "Workshare needs a 64-bit target"
@@ -176,6 +177,130 @@ static inline void ws_bodies_call_mpi(void)
 {
     ws_uses(WS_USES_MPI_IN_LOOPS);
 }
+
+/**
+ * Begins a phase of the program, which the report shows by itself.
+ *
+ * A phase ends by ws_phase_end. Phases may be nested: a phase is the path of the names that are open, so "solve" inside
+ * "step" is another than "solve" alone. Two ranks may have different phases. The first 16,382 paths of a rank have rows
+ * of their own; all others are one phase, "(other phases)".
+ *
+ * A program that carries Caliper gets the same regions there (cali_begin_region).
+ *
+ * @param name  the name, of which the first 111 bytes count. It is copied.
+ *
+ * @par Errors
+ * None is returned. At the end of the job, one message names a phase that was left open, an end without a phase, or a
+ * call by a thread that may not. Phases deeper than 63 count as the one that they are in.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * Phases belong to the rank: only the thread that called MPI_Init begins and ends them, outside of loops. Calls of
+ * others do nothing.
+ *
+ * @par Cost
+ * Some 20 ns. Without mpirun -workshare, a call.
+ *
+ * @par Source
+ * Workshare.
+ */
+void ws_phase_begin(const char *name);
+
+/**
+ * Ends the phase that began last and is open.
+ *
+ * @par Errors
+ * See ws_phase_begin.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * As ws_phase_begin.
+ *
+ * @par Source
+ * Workshare.
+ */
+void ws_phase_end(void);
+
+/**
+ * Sets whether the calling rank shares its loops and lends its core, from its next loop and its next wait on.
+ *
+ * It is on at the start. It overrides nothing: what the options of mpirun rule out, stays so. The tests of
+ * -workshare-check share every loop all the same.
+ *
+ * @param on  1: yes; 0: no
+ * @return what it was before; 0 without mpirun -workshare
+ *
+ * @par Errors
+ * None. Calls of other threads than the one that called MPI_Init change nothing.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * Any thread may call it; see Errors.
+ *
+ * @par Source
+ * Workshare.
+ */
+int ws_enable(int on);
+
+/**
+ * What the calling rank has done since the end of MPI_Init, for ws_metrics. Times are in seconds. Fields may be added
+ * at the end.
+ *
+ * Figures of the node are those that its ranks have published: at their last wait or shared loop, brought up to now.
+ */
+struct ws_metrics {
+    uint64_t size;        /**< bytes that libws has filled in, this field included */
+    double elapsed_s;     /**< since the end of MPI_Init */
+    double computing_s;   /**< the rank's own thread outside of MPI, but for close_wait_s */
+    double mpi_s;         /**< in MPI; without a report or trace only blocked_s is known of it */
+    double blocked_s;     /**< of mpi_s: waits longer than the spin */
+    double lent_s;        /**< of blocked_s: the core was lent */
+    double borrowed_s;    /**< other cores computed for this rank */
+    double close_wait_s;  /**< waiting for helpers at the ends of loops */
+    double iterations_stolen;     /**< of its loops, run by helpers and workers */
+    double node_ranks;            /**< ranks of this job on the node */
+    double load_balance;          /**< of the node: mean work of a rank / most; work counts for the rank whose it is */
+    double parallel_efficiency;   /**< of the node: all work / (elapsed_s * cores of ranks and workers) */
+    double transfer_efficiency;   /**< of the rank: 1 - mpi_s / elapsed_s */
+};
+
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow" /* of the struct by the function: C++ tells them apart by the word struct */
+#endif
+/**
+ * Reads the calling rank's metrics while it runs.
+ *
+ * @param out   what is filled in
+ * @param size  sizeof(struct ws_metrics): a program that was compiled with an older header gets what it knows
+ * @return 0; -1 with nothing filled in if libws is not active (without mpirun -workshare, before MPI_Init, after
+ * MPI_Finalize), if out is NULL, or if size is less than that of the field size
+ *
+ * @par Errors
+ * See the return value.
+ *
+ * @par Blocking
+ * None: it reads memory of the node, and sends no message.
+ *
+ * @par Threads
+ * Any thread may call it. What is under way, a wait of another thread or a helper's chunk, is not yet counted.
+ *
+ * @par Cost
+ * Less than a microsecond, and 20 to 100 ns per rank of the node.
+ *
+ * @par Source
+ * Workshare, after DLB_TALP_CollectPOPMetrics of DLB.
+ */
+int ws_metrics(struct ws_metrics *out, size_t size);
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 /**
  * Returns the message of the calling thread's last failed call of this interface.

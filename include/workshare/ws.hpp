@@ -696,6 +696,24 @@ private:
     ws_group group_ = {};
 };
 
+/// A phase of the program, from its construction to the end of its scope.
+///
+/// @code
+/// ws::phase solve("solve");
+/// @endcode
+///
+/// Errors, threads and cost are those of ws_phase_begin in ws.h.
+///
+/// @par Source
+/// Workshare.
+class phase {
+public:
+    explicit phase(const char* name) { ws_phase_begin(name); }
+    ~phase() { ws_phase_end(); }
+    phase(const phase&) = delete;
+    phase& operator=(const phase&) = delete;
+};
+
 } // namespace ws
 
 #endif

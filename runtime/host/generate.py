@@ -257,6 +257,38 @@ EXPORTED {call.result} {name}({declared})
 }}'''
 
 
+# It has arguments that nobody describes. A tool's may look at them: as many as its callers are likely to give are passed on. A function can always
+# read some that were not given: they lie in registers and on its caller's stack.
+PCONTROL = '''
+static int (*real_MPI_Pcontrol)(int, ...);
+static int (*tool_MPI_Pcontrol)(int, ...);
+static int pcontrol(int (*next)(int, ...), int level, va_list rest)
+{
+    void *a[5];
+    for (void *&argument : a) argument = va_arg(rest, void *);
+    return next(level, a[0], a[1], a[2], a[3], a[4]);
+}
+EXPORTED int PMPI_Pcontrol(const int level, ...)
+{
+    if (WS_UNLIKELY(!real_MPI_Pcontrol)) find_all();
+    if (ws::host::hooks.pcontrol) ws::host::hooks.pcontrol(level);
+    va_list rest;
+    va_start(rest, level);
+    const int error = pcontrol(real_MPI_Pcontrol, level, rest);
+    va_end(rest);
+    return error;
+}
+EXPORTED int MPI_Pcontrol(const int level, ...)
+{
+    if (WS_UNLIKELY(!real_MPI_Pcontrol)) find_all();
+    if (!tool_MPI_Pcontrol && ws::host::hooks.pcontrol) ws::host::hooks.pcontrol(level);
+    va_list rest;
+    va_start(rest, level);
+    const int error = pcontrol(tool_MPI_Pcontrol ? tool_MPI_Pcontrol : real_MPI_Pcontrol, level, rest);
+    va_end(rest);
+    return error;
+}'''
+
 HOW = {'all': 'lends', 'sources': 'lends', 'sources_to_root': 'lends at the root', 'from_root': 'lends, until the root has come', 'to_root': 'lends at the root', 'below': 'lends, until the ranks below have come',
        'makes': '', 'frees': '', 'rings': '', 'taken': '', 'looks': ''}
 
@@ -334,6 +366,7 @@ def main():
     if len(calls) < 100 or 'MPI_Init' not in calls:
         sys.exit('generate.py: no mpi.h, or one that is not understood')
     print('// SPDX-License-Identifier: MIT\n// Made by generate.py.\n#include "host/host.h"\n'
+          '#include <cstdarg>\n'
           '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"\n'
           '#define EXPORTED extern "C" __attribute__((visibility("default")))\n'
           'static __attribute__((cold, noinline)) void find_all();')
@@ -344,8 +377,9 @@ def main():
     for name in order:
         ways = table.get(name) or table.get(re.sub('_c$', '', name)) or []
         print(wrapper(calls[name], ways, calls))
+    print(PCONTROL)
     print('static void find_all()\n{')
-    for name in order:
+    for name in [*order, 'MPI_Pcontrol']:
         print(f'    real_{name} = reinterpret_cast<decltype(real_{name})>(ws::host::next("P{name}"));')
         print(f'    tool_{name} = reinterpret_cast<decltype(tool_{name})>(ws::host::tool("{name}", reinterpret_cast<void *>(real_{name})));')
     print('}')

@@ -106,9 +106,11 @@ void HomeThread::begin_wait(uint64_t now)
     volatile Hardware::Word& lag = rank_.window.lag(rank_.window.me());
     if (const Hardware::Word was = Hardware::load_relaxed(lag))
         Hardware::store_relaxed(lag, (was + wait_began_) | window::lag_of_waiter);
-    Hardware::store_relaxed(lender_.home().occupancy, rank_blocked);
-    if (!lender_.has_lease())
-        lender_.show_busy(false);
+    if (WS_LIKELY(lends_)) { // else nobody, no parallel region of another rank either, may take the core
+        Hardware::store_relaxed(lender_.home().occupancy, rank_blocked);
+        if (!lender_.has_lease())
+            lender_.show_busy(false);
+    }
     lender_.look_at_neighbours(false);
     openmp::end_wait_for_regions(); // now our workers, too, have time for others
     if (*rank_.options.sends_open > 0) { // from here on the ranks that receive them ring
@@ -234,6 +236,12 @@ void HomeThread::start()
     observe::record_as(SeatKind::home, me);
     lender_.start(rank_, me, *own_seat, rank_.loops.any_thread, options.times.quantum_us);
     active_ = true;
+}
+
+void HomeThread::let_lend(bool on)
+{
+    lends_ = on;
+    helps_nobody_ = !on || !rank_.options.score;
 }
 
 void HomeThread::stop()
@@ -391,7 +399,7 @@ void HomeThread::polled()
     observe::LendCounters& counters = lender_.counters();
     const uint64_t before = counters.lent_ticks;
     lender_.resume(); // after a chunk that lasted longer than the call it was lent in
-    if (!lender_.has_lease())
+    if (!lender_.has_lease() && lends_)
         if (const Target target = lender_.choose(newly_hungry, false))
             if (lender_.core_is_free() && lender_.lend(target, true)) {
                 show(lender_.seat(), Seated::computing, ticks());

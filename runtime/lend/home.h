@@ -31,6 +31,8 @@ public:
     // Rank::start() and Rank::stop() call these.
     void start();
     void stop();
+    // Rank::let_lend() calls it, in no wait.
+    void let_lend(bool on);
 
     // MPICH's hooks, see Rank.
     void blocked(unsigned polls);
@@ -75,7 +77,8 @@ private:
     // the last wait was long: the next will most likely be, so it is not worth spinning first
     bool waits_are_long_ = false;
     bool was_taken_ = false;       // in this wait: by a parallel region of another rank
-    bool helps_nobody_ = false;    // by its score
+    bool helps_nobody_ = false;    // by its score, or by let_lend()
+    bool lends_ = true;            // by let_lend()
     unsigned seen_events_ = 0;     // LendOptions::events when it armed
     uint64_t wait_began_ = 0;      // ticks
     uint64_t waited_until_ = 0;    // ticks: of a wait that may turn out short; 0: in none

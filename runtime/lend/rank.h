@@ -26,6 +26,13 @@ public:
     void start();
     // Other times, from any thread: they act from the next time on that somebody looks at them.
     void retime(const LendTimes& times);
+    // Whether this rank lends its core, and its workers', from the next wait on. By the home thread.
+    void let_lend(bool on)
+    {
+        base::Hardware::store_relaxed(lends_, on);
+        home_.let_lend(on);
+    }
+    bool lends() const { return base::Hardware::load_relaxed(lends_); } // relaxed: a worker may lend once more
     // After this no guest of another process will be woken by this rank. Returns when its core is back and its workers
     // have ended.
     void stop();
@@ -83,6 +90,7 @@ public:
     LendTimes times; // now
 
 private:
+    volatile base::Flag lends_ = 1;
     Peers peers_;
     HomeThread home_{*this};
     Guests guests_{*this};

@@ -179,8 +179,8 @@ void Workers::live(Worker& worker)
             continue;
         }
         const uint64_t now = ticks();
-        const Target target =
-            lender.choose(now - idle_since < rank_.times.yield_ticks ? window::long_hungry : asleep_hungry, true);
+        const auto hunger = now - idle_since < rank_.times.yield_ticks ? window::long_hungry : asleep_hungry;
+        const Target target = rank_.lends() ? lender.choose(hunger, true) : Target();
         if (target && target.rank == me && !lender.is_taken())
             help_own_rank(worker, target);
         else if (target && target.rank != me && lender.core_is_free()) {

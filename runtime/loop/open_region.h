@@ -109,6 +109,19 @@ inline void fix_least(Participant& p)
     p.pace.set_least(for_test ? 0 : p.host->least_ticks, unit_ticks(p));
 }
 
+// An execution that lasted `took` ticks is over. Counts it in an observed run, where every execution is timed.
+inline void count_execution(observe::LoopRow& row, uint64_t took)
+{
+    observe::Board& board = *host().board;
+    if (WS_LIKELY(!Hardware::load_relaxed(board.observed)))
+        return;
+    observe::add(board.sums.executions, 1);
+    observe::add(board.sums.loops_ticks, took);
+    const Flag phase = 1 + Hardware::load_relaxed(board.phase), before = Hardware::load_relaxed(row.phase);
+    if (before != phase && before != observe::in_several)
+        Hardware::store_relaxed(row.phase, before ? observe::in_several : phase);
+}
+
 // To be called when the flag of hunger is raised, or without any flag (`unasked`): offers what is left of the owner's
 // region to thieves. False if nobody waits any more (the flag is then lowered) or MPI_Finalize has begun.
 bool publish_if_wanted(Participant& p, bool unasked);

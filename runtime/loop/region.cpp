@@ -112,6 +112,22 @@ void stop_sharing()
     base::store_release(h.row, &nobody);
 }
 
+void let_share(bool on)
+{
+    LoopHost& h = host();
+    if (bool(h.shares) == on)
+        return;
+    // While nothing is shared, no flag of hunger makes a loop be cut into chunks.
+    static uint64_t before[window::hungry_levels];
+    for (unsigned i = 0; i < window::hungry_levels; i++) {
+        if (!on)
+            before[i] = h.publish_ticks[i];
+        if (!h.share_all)
+            poke(h.publish_ticks[i], on ? before[i] : ~uint64_t(0));
+    }
+    Hardware::store_relaxed(h.shares, on); // relaxed: loops of other threads may be shared once more
+}
+
 void stop_sharing_in_child()
 {
     Participant& p = self;
@@ -383,7 +399,8 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     r.thief = thief;
     r.chunk_ticks = uint64_t(target);
     r.opened_at = ticks();
-    r.may_share = may_share(l) && p.owner; // in a child of fork() the thread is no owner any more
+    // In a child of fork() the thread is no owner any more.
+    r.may_share = may_share(l) && p.owner && Hardware::load_relaxed(p.host->shares);
     r.own_threads = p.member ? p.member->threads : 1;
     r.backwards = false;
     r.two_ends = two_ends;
@@ -458,6 +475,7 @@ uint64_t close_published(Participant& p)
         h.checks->note_published(r, stolen);
     if (waited) {
         add(row_of(r.site).close_wait_ticks, waited);
+        add(h.board->sums.close_wait_ticks, waited);
         if (is_home(p))
             h.meter->waited_within(waited);
     }
@@ -467,6 +485,8 @@ uint64_t close_published(Participant& p)
     const bool by_others = disturbed(r, now);
     remember_shared(r.site, r.bounds.iterations, stolen, wall, crowding, by_others,
                     Hardware::load_relaxed(r.stayed) ? &r.chain : nullptr); // ordered by joiners()
+    add(h.board->sums.executions_shared, 1);
+    add(h.board->sums.executions_helped, stolen != 0);
     if (helped)
         add_lag(r, helped, helped + wall - std::min(waited, wall), wall, crowding, by_others, now);
     // Thieves that still wait raise the flag again. If guests were at work to the end, thieves certainly wait: then it
@@ -501,6 +521,7 @@ void close_region(Participant& p, ws_site* site)
         add(row.timed_executions, 1);
         add(row.timed_iterations, p.units);
         add(row.timed_ticks, took);
+        count_execution(row, took);
         if (WS_UNLIKELY(observe::recording))
             record_region(site, p.opened_at, now, p.units, ran_whole);
         double cost = double(took) / double(p.units);
@@ -525,6 +546,7 @@ void close_region(Participant& p, ws_site* site)
     add(row.cut_executions, 1);
     add(row.cut_iterations, r.bounds.iterations);
     add(row.cut_ticks, now - r.opened_at);
+    count_execution(row, now - r.opened_at);
     add(row.kept_chunks, p.chunks);
     remember_longest(row, p.pace.longest());
     if (WS_UNLIKELY(observe::recording))
@@ -581,6 +603,7 @@ void close_turns(Participant& p)
     p.chunks = 1;
     if (p.idle_ticks) {
         add(row_of(r.site).close_wait_ticks, p.idle_ticks);
+        add(p.host->board->sums.close_wait_ticks, p.idle_ticks);
         if (is_home(p))
             p.host->meter->waited_within(p.idle_ticks);
     }

@@ -62,6 +62,7 @@ struct alignas(64) LoopHost {
     volatile Flag* running_on = nullptr; // told at publish: the owner's CPU
     unsigned participants = 1;   // cores of the node: who can take part in a region
     bool has_workers = false;
+    volatile Flag shares = 1;    // regions may be published: let_share()
     bool any_thread = false;     // any thread may own regions, not only the one that called MPI_Init
     // To test loops and the runtime itself:
     Checks* checks = nullptr;    // there if any of the following is set
@@ -103,6 +104,10 @@ void set_owner_thread();
 // From now on no region is published. Returns when all that other threads have published are over. The calling thread
 // must be in none.
 void stop_sharing();
+
+// Whether regions that begin from now on may be published; tests of loops publish them all the same. By the home
+// thread, in no region.
+void let_share(bool on);
 
 // In a child of fork(): its loops are not shared. In a region that was shared when it was forked the calling thread can
 // finish its iteration, but go no further.

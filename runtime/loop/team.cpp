@@ -219,6 +219,7 @@ void remember_team(const Team& team, unsigned threads, uint64_t opened_at)
     observe::bump(row.whole_executions);
     observe::bump(row.whole_iterations, team.iterations);
     const uint64_t took = ticks() - opened_at;
+    count_execution(row, took);
     if (team.iterations) {
         const double each = double(took) / double(team.iterations);
         remember_cost(l, each * threads);

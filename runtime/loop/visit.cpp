@@ -57,12 +57,14 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     observe::LoopRow& row = *peek(learned(r.site).row);
     add(row.chunks_stolen, p.chunks);
     add(row.iterations_stolen, iterations);
+    add(p.host->board->sums.iterations_stolen, iterations);
     add(row.borrowed_ticks, busy);
     remember_longest(row, p.pace.longest());
     if (own_seat) {
         base::store_relaxed(own_seat->since, 0); // first, so that who reads meanwhile does not count this part twice
         observe::bump(own_seat->visit.visits);
         observe::bump(own_seat->visit.borrowed_ticks, busy);
+        add(p.host->board->sums.borrowed_ticks, busy);
         p.host->meter->visit_ends(begin + lasted, busy);
     }
     if (stayed)

@@ -17,6 +17,7 @@
 #include "mpi/end_job.h"
 #include "mpi/job.h"
 #include "mpi/mpi_t.h"
+#include "mpi/phases.h"
 #include "mpi/trace.h"
 #include "mpi/turns.h"
 #include "observe/calls.h"
@@ -200,6 +201,7 @@ void finalize()
     job.hooks->ring = nullptr;
     job.hooks->senders_waiting = nullptr; // before `taken`, which it guards
     job.hooks->taken = nullptr;
+    stop_phases(job);
     show_ended(job);
     // Another thread may end MPI than began it, and the kernel counts by thread.
     job.kept_off_s = std::max(0.0, 1e-9 * double(measure::scheduled().kept_off) - job.kept_off_s);
@@ -207,6 +209,7 @@ void finalize()
         const base::QuietWrites quiet; // a full disk or a reader that has gone is no reason to end the job
         write_trace(job);
         report_check(job);
+        report_phases(job);
         report(job);
     }
     mpi_t_end();
@@ -374,7 +377,6 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
     note_cpus(job);
     show_attached(job);
     mpi_t_begin(job);
-    hooks->pcontrol = observe::phase_begins;
     if (observe::recording || job.options.report || !job.options.report_file.empty()) {
         base::Hardware::store_relaxed(job.board->observed, 1);
         loop::measure_every = 1;
@@ -382,6 +384,7 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
         hooks->called = observe::called;
     }
     set_hooks(job, *hooks);
+    start_phases(job);
     if (runner->job().wants_periods)
         watch_turns(job);
     if (job.options.verbose)

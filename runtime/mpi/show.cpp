@@ -4,6 +4,7 @@
 #include "mpi/job.h"
 #include "observe/board.h"
 #include "observe/calls.h"
+#include "observe/phases.h"
 #include "base/atomics.h"
 #include "base/os.h"
 
@@ -85,14 +86,14 @@ void show_attached(Job& job)
     clock_gettime(CLOCK_REALTIME, &t);
     b.attached_at = job.attached_at;
     b.attached_at_unix = int64_t(t.tv_sec) * 1000000000 + t.tv_nsec;
-    observe::first_phase();
+    observe::first_phase(b);
     observe::show_board(*job.board);
 }
 
 void show_ended(Job& job)
 {
     observe::called(nullptr, 0); // MPI_Finalize: what comes now is not the program's
-    observe::end_phase();
+    observe::end_phases();
     base::store_relaxed(job.board->ended_at, base::ticks());
 }
 

@@ -27,6 +27,7 @@ using observe::Event;
 using observe::EventKind;
 using observe::EventLog;
 using observe::LoopRow;
+using observe::PhaseRow;
 using observe::SeatKind;
 using observe::start_recording;
 using option::Options;
@@ -144,12 +145,14 @@ struct ThreadAbout {
     uint32_t kind, core;
     uint64_t kept, dropped;
 };
-enum NameKind : uint32_t { loop_name, call_name };
+enum NameKind : uint32_t { loop_name, call_name, phase_name };
 struct NameAbout {
     uint32_t kind, row;
     char name[192];
 };
-static_assert(sizeof(NameAbout::name) >= sizeof(LoopRow::name) && sizeof(NameAbout::name) >= sizeof(CallRow::name), "");
+static_assert(sizeof(NameAbout::name) >= sizeof(LoopRow::name) && sizeof(NameAbout::name) >= sizeof(CallRow::name) &&
+                  sizeof(NameAbout::name) >= sizeof(PhaseRow::name),
+              "");
 
 // The logs with something to tell, the home thread's first.
 std::vector<EventLog*> own_logs()
@@ -198,6 +201,9 @@ std::string own_about(Job& job, const std::vector<EventLog*>& logs, uint64_t now
         name(loop_name, i, job.board->loop(i).name);
     for (uint32_t i = 0; i < job.board->call_row_count; i++)
         name(call_name, i, job.board->call(i).name);
+    for (uint32_t i = 1; i < job.board->phases_made; i++)
+        name(phase_name, i, job.board->phase_row(i).name);
+    name(phase_name, observe::phase_rows - 1, job.board->phase_row(observe::phase_rows - 1).name);
     append(text, about);
     for (const EventLog* log : logs)
         append(text, ThreadAbout{uint32_t(log->kind), uint32_t(log->core), log->kept(), log->dropped()});
@@ -308,6 +314,9 @@ TraceEvent converted(Job& job, const Gathered& g, uint32_t rank, const Event& e)
     case EventKind::chunk:
     case EventKind::region:
         t.name = name(loop_name, e.id);
+        break;
+    case EventKind::phase:
+        t.name = name(phase_name, e.id);
         break;
     case EventKind::visit:
         t.name = name(loop_name, e.a);

@@ -28,7 +28,7 @@ using base::Hardware;
 
 constexpr char board_name[] = "workshare-board";
 constexpr uint64_t board_magic = 0x6472616f42207357; // "Ws Board"
-constexpr uint32_t board_version = 3;
+constexpr uint32_t board_version = 4;
 
 // What a thread's core is used for, seen from that thread.
 enum class Seated : Flag {
@@ -100,7 +100,9 @@ constexpr Flag no_row = ~Flag(0);
 struct alignas(64) LoopRow {
     char name[192]; // its end if it is longer; empty: no such row yet
     WS_LOOP_COUNTERS(WS_VOLATILE_WORD, WS_NO)
+    volatile Flag phase; // 1 + the row of the phase in which it ran; 0: not known; in_several: in several. If observed
 };
+constexpr Flag in_several = ~Flag(0);
 constexpr unsigned loop_rows = 1024; // the last stands for all loops that found no row
 
 // An MPI function of the program. Writer: the home thread, but for calls and time (any thread, atomic additions).
@@ -110,15 +112,29 @@ struct CallRow {
 };
 constexpr unsigned call_rows = 256;
 
-// The time between two MPI_Pcontrol calls with different levels belongs to the first's level; until the first call, to
-// level 1.
-struct PhaseRow {
-    volatile int64_t level;
-    WS_PHASE_COUNTERS(WS_VOLATILE_WORD, WS_NO) // entered is 0: no such row
+// A phase of the program: a path of names, of which this is the last. The first row is the run itself: the time in no
+// phase. Writer: the home thread. Counters are the phase's own: what phases inside it count is in their rows.
+struct alignas(64) PhaseRow {
+    char name[112]; // its beginning if it is longer; of the first row empty
+    volatile int32_t parent; // row, lower than this one's; of the first row no_parent
+    volatile uint32_t spare;
+    volatile int64_t level;  // of MPI_Pcontrol; named_phase if it is none
+    WS_PHASE_COUNTERS(WS_VOLATILE_WORD, WS_NO)
     volatile int64_t lag_ticks; // see Board::lag_ticks; may be below 0
+    volatile uint64_t refused[refusal_kinds], refused_ticks[refusal_kinds]; // as in LendCounters
 };
-constexpr unsigned phase_rows = 64; // the last stands for all levels that found no row, and has this one:
-constexpr int64_t other_levels = INT64_MAX;
+constexpr unsigned phase_rows = 16384; // the last stands for all phases that found no row
+constexpr int32_t no_parent = -1;
+constexpr int64_t named_phase = INT64_MAX;
+constexpr char other_phases[] = "(other phases)";
+
+// Sums over rows, kept besides these, because a phase that begins cannot look at all rows. Added atomically, when a
+// visit or an execution is over. Loops and executions: only if observed.
+struct alignas(64) Sums {
+    volatile uint64_t borrowed_ticks; // of visits
+    volatile uint64_t close_wait_ticks, loops_ticks, executions, executions_shared, executions_helped,
+        iterations_stolen; // of loops
+};
 
 // Counters of the whole process, added atomically.
 struct ProcessCounters {
@@ -145,6 +161,7 @@ struct alignas(64) Board {
     volatile Flag observed;    // 1: with report or trace, so that all regions and MPI calls are timed
     volatile Flag inactive;    // the rank runs without stealing (mpi/job.h says why)
     volatile Flag phase;       // row of the present phase
+    volatile Flag phases_made; // rows of phases that were taken, in their order
     volatile Flag rings; // not kept here: see Home::rings
     char host[64], program[256], options[256];
     uint32_t seats, seat_bytes, loop_row_count, loop_row_bytes, call_row_count, call_row_bytes, phase_row_count,
@@ -152,6 +169,7 @@ struct alignas(64) Board {
     uint64_t seats_at, loops_at, calls_at, phases_at; // offsets
 
     ProcessCounters process;
+    Sums sums;
     unsigned loops_made; // rows of loops that were taken: atomically added
     // The seat of the home thread is the first, then the workers', then one for a guest on each core of the node's
     // table.

@@ -2,6 +2,7 @@
 #include "observe/calls.h"
 
 #include "observe/moments.h"
+#include "observe/phases.h"
 #include "observe/recorder.h"
 #include "base/atomics.h"
 #include "base/spin_lock.h"
@@ -59,51 +60,12 @@ bool is_clock(const char* name) { return name[4] == 'W' && name[5] == 't'; }
 
 bool is_home() { return own_seat && own_seat == &board->seat(0); }
 
-// What a rank had counted when its present phase began.
-struct Marks {
-    uint64_t at, mpi, blocked, lent, borrowed, close_wait, lag;
-};
-Marks marks;
-int present_level;
-
-Marks counted_at(uint64_t now)
-{
-    const uint64_t in_call = under_way.name && now > under_way.begin ? now - under_way.begin : 0;
-    Marks m = {now, board->process.mpi_ticks + in_call, 0, 0, 0, 0, board->lag_ticks};
-    const LendCounters& home = board->seat(0).lend;
-    m.blocked = home.blocked_ticks;
-    m.lent = home.lent_ticks;
-    for (unsigned i = 0; i < board->seats; i++)
-        m.borrowed += board->seat(i).visit.borrowed_ticks;
-    for (unsigned i = 0; i < loop_rows && board->loop(i).name[0]; i++)
-        m.close_wait += board->loop(i).close_wait_ticks;
-    m.close_wait += board->loop(loop_rows - 1).close_wait_ticks;
-    return m;
-}
-
 Moments moments;
 
 Moment now_spent(uint64_t now)
 {
-    const Marks m = counted_at(now);
-    return {m.at, m.mpi, m.lent, m.close_wait, m.borrowed};
-}
-
-unsigned phase_row_of(int level)
-{
-    unsigned i = 0;
-    while (i + 1 < phase_rows && board->phase_row(i).entered && board->phase_row(i).level != level)
-        i++;
-    board->phase_row(i).level = i + 1 < phase_rows ? level : other_levels;
-    return i;
-}
-
-void enter(int level)
-{
-    present_level = level;
-    const unsigned row = phase_row_of(level);
-    bump(board->phase_row(row).entered);
-    Hardware::store_relaxed(board->phase, row);
+    const CountersAt c = counted_at(*board, now);
+    return {c.at, c.mpi, c.lent, c.close_wait, c.borrowed};
 }
 
 } // namespace
@@ -164,37 +126,7 @@ void note_moment(uint64_t now)
 
 std::vector<TimeSlice> time_spent(uint64_t end) { return slices_of(moments, now_spent(end)); }
 
-uint64_t mpi_ticks_now() { return board->process.mpi_ticks + (under_way.name ? ticks() - under_way.begin : 0); }
-
-void first_phase()
-{
-    own_seat = &board->seat(0); // of a rank without a window, too, which has calls and phases but lends nothing
-    marks = counted_at(ticks());
-    enter(1);
-}
-
-void end_phase()
-{
-    const Marks now = counted_at(ticks());
-    PhaseRow& row = board->phase_row(Hardware::load_relaxed(board->phase));
-    bump(row.wall_ticks, now.at - marks.at);
-    bump(row.mpi_ticks, now.mpi - marks.mpi);
-    bump(row.blocked_ticks, now.blocked - marks.blocked);
-    bump(row.lent_ticks, now.lent - marks.lent);
-    bump(row.borrowed_ticks, now.borrowed - marks.borrowed);
-    bump(row.close_wait_ticks, now.close_wait - marks.close_wait);
-    base::store_relaxed(row.lag_ticks, row.lag_ticks + int64_t(now.lag - marks.lag));
-    if (WS_UNLIKELY(recording))
-        record(EventKind::phase, marks.at, now.at, 0, uint64_t(int64_t(present_level)));
-    marks = now;
-}
-
-void phase_begins(int level)
-{
-    if (!is_home() || level == present_level)
-        return;
-    end_phase();
-    enter(level);
-}
+uint64_t in_call_until(uint64_t now) { return under_way.name && now > under_way.begin ? now - under_way.begin : 0; }
+uint64_t mpi_ticks_now() { return board->process.mpi_ticks + in_call_until(ticks()); }
 
 } // namespace ws::observe

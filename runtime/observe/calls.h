@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The MPI functions of the program on the board, and the phases between its MPI_Pcontrol calls.
+// The MPI functions of the program on the board, and what the rank counted over time.
 #pragma once
 
 #include "observe/board.h"
@@ -19,6 +19,8 @@ base::Flag call_row(const char* name);
 void called(const char* name, int enter);
 // In MPI so far, the home thread; the call under way included. Called by that thread.
 uint64_t mpi_ticks_now();
+// The part of it that is no counter's yet: of the calling thread's call that is under way at `now`.
+uint64_t in_call_until(uint64_t now);
 
 // In a run with report or trace: begins to keep what the rank counts over time, from the moment that it attached. The
 // first moments are a millisecond apart.
@@ -28,12 +30,5 @@ void start_moments(double ticks_per_us);
 void note_moment(uint64_t now);
 // How the rank spent its time until `end`; empty in other runs.
 std::vector<TimeSlice> time_spent(uint64_t end);
-
-// MPICH's hook for MPI_Pcontrol; acts for the home thread only.
-void phase_begins(int level);
-// The home thread of a rank attaches: the first phase begins.
-void first_phase();
-// The present phase's row is brought up to date.
-void end_phase();
 
 } // namespace ws::observe

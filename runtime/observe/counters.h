@@ -137,7 +137,7 @@
     ROW(TIME, blocked, REPORT, NONE, "in those waits") \
     ROW(TIME, lent, REPORT, NONE, "of it: with the core lent")
 
-// Counters of the time between two calls of MPI_Pcontrol.
+// Counters of a phase of the program. On the board they are its own, without those of phases inside it.
 #define WS_PHASE_COUNTERS(ROW, MADE) \
     ROW(COUNT, entered, REPORT, NONE, "how often, the rank that did so most") \
     ROW(TIME, wall, REPORT, NONE, "the longest rank's") \
@@ -147,7 +147,13 @@
     ROW(TIME, borrowed, REPORT, NONE, "all ranks") \
     ROW(TIME, close_wait, REPORT, NONE, "all ranks") \
     MADE(TIME, lag, REPORT, NONE, \
-         "how much longer it would have lasted without stealing, as estimated; the rank with most")
+         "how much longer it would have lasted without stealing, as estimated; the rank with most") \
+    MADE(TIME, computing, LATER, NONE, "all ranks: their own threads outside of MPI, but for close_wait_s") \
+    ROW(TIME, loops, LATER, NONE, "all ranks: in ws loops, but for close_wait_s") \
+    ROW(COUNT, executions, LATER, NONE, "executions of ws loops, all ranks") \
+    ROW(COUNT, executions_shared, LATER, NONE, "of them: offered to others") \
+    ROW(COUNT, executions_helped, LATER, NONE, "of them: helped with") \
+    ROW(COUNT, iterations_stolen, LATER, NONE, "run by guests and workers")
 
 // ---- what of a row is wanted
 

@@ -68,6 +68,37 @@ LoopCounts loop_counts(const LoopRow& row, double tick)
     return c;
 }
 
+namespace {
+
+// The loop's phase, as an index of RankFigures::phases: the made rows, and behind them the one for all others.
+int64_t phase_of(const Board& board, const LoopRow& row)
+{
+    const base::Flag phase = row.phase;
+    return phase == 0            ? no_phase_known
+           : phase == in_several ? several_phases
+                                 : int64_t(std::min(phase - 1, base::Flag(board.phases_made)));
+}
+
+PhaseFigures phase_figures(Board& board, unsigned i, double tick)
+{
+    const PhaseRow& row = board.phase_row(i);
+    PhaseFigures p = {std::string(row.name, strnlen(row.name, sizeof row.name)), row.parent, row.level, {}};
+    PhaseCounts& c = p.counts;
+    WS_PHASE_COUNTERS(WS_FROM_ROW, WS_NO)
+    for (unsigned k = 0; k < refusal_kinds; k++) {
+        c.refused[k] = number(row.refused[k]);
+        c.refused_s[k] = number(row.refused_ticks[k]) * tick;
+    }
+    if (!board.observed)
+        c.mpi_s = c.blocked_s;
+    c.computing_s = std::max(0.0, c.wall_s - c.mpi_s - c.close_wait_s);
+    c.loops_s = std::max(0.0, c.loops_s - c.close_wait_s);
+    c.lag_s = bounded_lag(number(row.lag_ticks) * tick, c.wall_s, board.node_cpus);
+    return p;
+}
+
+} // namespace
+
 RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const char* inactive)
 {
     RankFigures r = {};
@@ -114,7 +145,8 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
         c.loops_s += l.computing_s;
         WS_RANK_COUNTERS(WS_NO, WS_NO, WS_NO, WS_NO, WS_FROM_LOOP, WS_NO)
         if (l.executions > 0)
-            r.loops.push_back({std::string(row.name, strnlen(row.name, sizeof row.name)), l});
+            r.loops.push_back({std::string(row.name, strnlen(row.name, sizeof row.name)), l, LoopCause::unknown,
+                               phase_of(board, row)});
     }
     for (unsigned i = 0; i < board.call_row_count; i++) {
         const CallRow& row = board.call(i);
@@ -125,14 +157,10 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
         if (c.calls > 0 || c.waits > 0)
             r.calls.push_back({std::string(row.name, strnlen(row.name, sizeof row.name)), c});
     }
-    for (unsigned i = 0; i < board.phase_row_count; i++) {
-        const PhaseRow& row = board.phase_row(i);
-        if (!number(row.entered))
-            continue;
-        PhaseCounts& c = r.phases[int64_t(row.level)];
-        WS_PHASE_COUNTERS(WS_FROM_ROW, WS_NO)
-        c.lag_s = bounded_lag(number(row.lag_ticks) * tick, c.wall_s, board.node_cpus);
-    }
+    for (unsigned i = 0; i < board.phases_made; i++)
+        r.phases.push_back(phase_figures(board, i, tick));
+    if (board.phase_row_count && board.phase_row(board.phase_row_count - 1).entered)
+        r.phases.push_back(phase_figures(board, board.phase_row_count - 1, tick));
 
     if (!board.observed) // calls were not timed: only the waits longer than the spin are known
         c.mpi_s = c.blocked_s;
@@ -177,9 +205,13 @@ template <class Figures> void unpack(const json& all, std::vector<Figures>& rows
 
 std::string pack(const RankFigures& r)
 {
-    json phases = json::array();
-    for (const auto& [level, counts] : r.phases)
-        phases.push_back({level, packed(counts)});
+    json phases = packed(r.phases), phase_of_loops = json::array();
+    for (size_t i = 0; i < r.phases.size(); i++) {
+        phases[i].push_back(r.phases[i].parent);
+        phases[i].push_back(r.phases[i].level);
+    }
+    for (const LoopFigures& l : r.loops)
+        phase_of_loops.push_back(l.phase);
     json cores = json::array();
     for (const CoresFrom& c : r.cores)
         cores.push_back({c.deal, c.at_s, c.periods, c.cores});
@@ -196,7 +228,8 @@ std::string pack(const RankFigures& r)
                       phases,
                       r.borrowed_on,
                       cores,
-                      over_time},
+                      over_time,
+                      phase_of_loops},
                      bytes);
     return bytes;
 }
@@ -216,7 +249,9 @@ RankFigures unpack_rank(const std::string& bytes)
     unpack(all[4], r.loops);
     unpack(all[5], r.calls);
     for (const json& phase : all[6])
-        r.phases[phase[0]] = unpacked<PhaseCounts>(phase[1]);
+        r.phases.push_back({phase[0], phase[2], phase[3], unpacked<PhaseCounts>(phase[1])});
+    for (size_t i = 0; i < r.loops.size(); i++)
+        r.loops[i].phase = all[10][i];
     all[7].get_to(r.borrowed_on);
     for (const json& c : all[8])
         r.cores.push_back({c[0], c[1], c[2], c[3]});

@@ -20,7 +20,7 @@ enum class EventKind : uint16_t {
     chunk,   // any: id: row of the loop; a, b: first iteration and the one behind the last, counted from 0
     // owner: id: row of the loop; a: iterations; b: 1 if it was shared, 2 if it ran whole and has no chunks here
     region,
-    phase,   // home: from one MPI_Pcontrol to the next; a: level
+    phase,   // home: a phase of the program; id: row of the board's phases; a: its level, or named_phase
     parallel, // home: a parallel region of OpenMP whose threads a policy chose; a: how many; b: of them on lent cores
     rows,    // home: XMPI moves rows; a: of all processes; b: bytes that this one sends and receives
     // home, other threads: tasks go to world rank `id`, or came from it; a: how many; b: 2 * n to go, 2 * n + 1 to

@@ -37,6 +37,8 @@ struct CallCounts {
 };
 struct PhaseCounts {
     WS_PHASE_COUNTERS(WS_FIGURE, WS_FIGURE)
+    double refused[refusal_kinds]; // of blocked_s, all ranks; see RankCounts
+    double refused_s[refusal_kinds];
 };
 
 // Why others did not help more with a loop; `unknown` in reports of old versions.
@@ -56,14 +58,26 @@ struct LoopCauseWords {
 };
 const LoopCauseWords& words_of(LoopCause cause);
 
+// The phase that all executions of a loop were in: an index of RankFigures::phases or Report::phases, or one of these.
+constexpr int64_t no_phase_known = -1, several_phases = -2;
+
 struct LoopFigures {
     std::string name;
     LoopCounts counts;
     LoopCause cause = LoopCause::unknown; // of the job's loops
+    int64_t phase = no_phase_known;
 };
 struct CallFigures {
     std::string name;
     CallCounts counts;
+};
+
+// A phase of a rank: what was counted in it, without the phases inside it. Behind the phase that it is in.
+struct PhaseFigures {
+    std::string name;
+    int64_t parent; // index; of the first, which is the run itself, no_parent
+    int64_t level;  // of MPI_Pcontrol, or named_phase
+    PhaseCounts counts;
 };
 
 // Cores that the parallel regions of a rank had from some moment on (-workshare-openmp).
@@ -84,7 +98,7 @@ struct RankFigures {
     RankCounts counts;
     std::vector<LoopFigures> loops;
     std::vector<CallFigures> calls;
-    std::map<int64_t, PhaseCounts> phases; // by MPI_Pcontrol level
+    std::vector<PhaseFigures> phases;
     std::map<unsigned, double> borrowed_on; // by row of the node's core table, seconds
     std::vector<CoresFrom> cores; // over time, the first at 0; none without -workshare-openmp
     std::vector<TimeSlice> over_time; // of equal length, from begin to end; none in reports of old versions
@@ -121,11 +135,19 @@ struct NodeRow {
     RankCounts counts;
     Efficiency as_is, without_stealing;
 };
-struct PhaseRowFigures {
-    int64_t level;
+// What the ranks that were in a phase did there.
+struct PhasePart {
     PhaseCounts counts; // summed over the ranks, but entered, wall_s and lag_s: the largest
+    double cores;       // that computed for it, on average over counts.wall_s
     Efficiency as_is, without_stealing;
 };
+struct PhaseRowFigures {
+    std::vector<std::string> path; // of names; of the run itself empty
+    int64_t level;                 // of MPI_Pcontrol, or named_phase
+    PhasePart own, whole;          // without and with the phases inside it
+};
+// A path as people read it: the names with slashes between them.
+std::string path_text(const std::vector<std::string>& path);
 
 constexpr char report_schema[] = "workshare-report/2";
 // loops of ranks that a report holds; with more it has none, only loops of the job
@@ -147,6 +169,7 @@ struct Report {
     std::vector<RankRow> rank;
     std::vector<LoopFigures> loops; // the one that takes most time first
     std::vector<CallFigures> calls;
+    // Each behind the phase that it is in; of those in one phase, the one that takes most time first.
     std::vector<PhaseRowFigures> phases;
     bool rank_loops_omitted = false;
 };
@@ -159,19 +182,41 @@ public:
     Report finish();
 
 private:
-    struct Phases {
-        PhaseCounts sum;
-        std::vector<double> useful, plain_useful, lent; // by rank, as they came
-        std::vector<int64_t> nodes, workers;
+    struct PhaseSum {
+        struct Use { // of a rank's core, in seconds; single precision, because there is one for each rank and phase
+            float useful, plain_useful, lent;
+            uint32_t rank; // in ranks_, in the order in which they came
+        };
+        PhaseCounts counts{};
+        std::vector<Use> uses;
     };
+    struct Phase {
+        std::string name;
+        int64_t parent, level;
+        PhaseSum own, whole;
+    };
+    // Adds the phases of the rank that comes next. Returns their places in phases_.
+    std::vector<size_t> add_phases(const RankFigures& r);
+    void add_phase(PhaseSum& to, const PhaseCounts& from) const;
     void sum_ranks(); // fills the report's parts that are about the job, its nodes and its ranks
-    static PhaseRowFigures phase_row(int64_t level, const Phases& p, const RankCounts& totals);
+    PhasePart phase_part(const PhaseSum& p, const RankCounts& totals) const;
+    // Fills Report::phases. Returns the place there of each of phases_.
+    std::vector<int64_t> order_phases();
 
+    struct LoopSum {
+        LoopCounts counts{};
+        int64_t phase = no_phase_known; // in phases_
+    };
+    struct Place {
+        int64_t node, workers;
+    };
     Report report_;
     std::vector<RankFigures> ranks_; // without loops, calls, phases
-    std::map<std::string, LoopCounts> loops_;
+    std::vector<Place> places_;      // of the ranks, in the order in which they came
+    std::map<std::string, LoopSum> loops_;
     std::map<std::string, CallCounts> calls_;
-    std::map<int64_t, Phases> phases_;
+    std::vector<Phase> phases_;
+    std::map<std::pair<int64_t, std::string>, size_t> phase_of_; // by parent and name
     // node, core: seconds that guests and workers computed there
     std::map<int64_t, std::map<unsigned, double>> busy_on_;
     size_t rank_loops_ = 0;

@@ -45,7 +45,8 @@ public:
     {
         const bool time = metric.size() > 2 && metric.compare(metric.size() - 2, 2, "_s") == 0;
         const bool share =
-            metric.find("efficiency") != metric.npos || metric.find("balance") != metric.npos || metric == "speedup";
+            metric.find("efficiency") != metric.npos || metric.find("balance") != metric.npos || metric == "speedup" ||
+            metric.find("cores_used") != metric.npos;
         char digits[40];
         if (!std::isfinite(value))
             value = 0;
@@ -58,10 +59,7 @@ public:
     void counts(const Key& k, const RankCounts& c)
     {
         fields_of_rank(c, [&](const char* name, double value) { number(k, name, value); });
-        for (unsigned i = 0; i < refusal_kinds; i++) {
-            number(k, std::string("refused_") + refusal_name(i), c.refused[i]);
-            number(k, std::string("refused_") + refusal_name(i) + "_s", c.refused_s[i]);
-        }
+        refused(k, "", c);
         histogram(k, "steal_latency", c.steal_latency);
         histogram(k, "return_latency", c.return_latency);
     }
@@ -69,6 +67,15 @@ public:
     void efficiency(const Key& k, const std::string& prefix, const Efficiency& e)
     {
         fields_of_efficiency(e, [&](const char* name, double value) { number(k, prefix + name, value); });
+    }
+
+    void phase(const Key& k, const std::string& prefix, const PhasePart& p)
+    {
+        fields_of_phase(p.counts, [&](const char* name, double value) { number(k, prefix + name, value); });
+        refused(k, prefix, p.counts);
+        number(k, prefix + "cores_used", p.cores);
+        efficiency(k, prefix, p.as_is);
+        efficiency(k, prefix + "without_stealing_", p.without_stealing);
     }
 
     void loops(Key k, const std::vector<LoopFigures>& all)
@@ -80,6 +87,14 @@ public:
     }
 
 private:
+    template <class Counts> void refused(const Key& k, const std::string& prefix, const Counts& c)
+    {
+        for (unsigned i = 0; i < refusal_kinds; i++) {
+            number(k, prefix + "refused_" + refusal_name(i), c.refused[i]);
+            number(k, prefix + "refused_" + refusal_name(i) + "_s", c.refused_s[i]);
+        }
+    }
+
     void histogram(const Key& k, const std::string& name, const Histogram& h)
     {
         number(k, name + "_p50_s", h.quantile(0.5));
@@ -142,10 +157,9 @@ std::string report_csv(const Report& r)
     }
     for (const PhaseRowFigures& p : r.phases) {
         Key k;
-        k.phase = p.level == other_levels ? "others" : std::to_string(p.level);
-        fields_of_phase(p.counts, [&](const char* name, double value) { t.number(k, name, value); });
-        t.efficiency(k, "", p.as_is);
-        t.efficiency(k, "without_stealing_", p.without_stealing);
+        k.phase = p.path.empty() ? "(run)" : path_text(p.path);
+        t.phase(k, "", p.own);
+        t.phase(k, "whole_", p.whole);
     }
     return std::move(t.text);
 }

@@ -6,6 +6,7 @@
 #include "observe/parts.h"
 #include "report_page.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
@@ -114,7 +115,10 @@ Json loops_of(const Report& r)
         const double iterations = c.iterations_kept + c.iterations_stolen;
         rows.push_back({l.name, number(c.executions), number(iterations),
                         number(iterations > 0 ? c.iterations_stolen / iterations : 0), number(c.computing_s),
-                        number(c.borrowed_s), number(c.close_wait_s), number(c.longest_chunk_s), unsigned(l.cause)});
+                        number(c.borrowed_s), number(c.close_wait_s), number(c.longest_chunk_s), unsigned(l.cause),
+                        l.phase > 0              ? Json(path_text(r.phases[size_t(l.phase)].path))
+                        : l.phase == several_phases ? Json("several")
+                                                    : Json("")});
     }
     for (unsigned i = 0; i < unsigned(LoopCause::kinds); i++)
         causes.push_back({words_of(LoopCause(i)).text, words_of(LoopCause(i)).remedy});
@@ -146,12 +150,17 @@ Json calls_of(const Report& r)
 Json phases_of(const Report& r)
 {
     Json rows = Json::array();
-    for (const PhaseRowFigures& p : r.phases)
-        rows.push_back({p.level == other_levels ? Json("others") : Json(p.level), number(p.counts.entered),
-                        number(p.counts.wall_s), number(p.counts.blocked_s), number(p.counts.borrowed_s),
-                        number(p.as_is.parallel), number(p.as_is.load_balance),
+    for (const PhaseRowFigures& row : r.phases) {
+        const PhasePart& p = row.whole;
+        const PhaseCounts& c = p.counts;
+        const unsigned most = unsigned(std::max_element(c.refused_s, c.refused_s + refusal_kinds) - c.refused_s);
+        rows.push_back({row.path.empty() ? "(run)" : path_text(row.path), number(c.entered), number(c.wall_s),
+                        number(row.own.counts.wall_s), number(c.loops_s), number(c.blocked_s), number(c.lent_s),
+                        c.refused_s[most] > 0 ? Json(refusal_text(most)) : Json(""), number(c.borrowed_s),
+                        number(p.cores), number(p.as_is.parallel), number(p.as_is.load_balance),
                         number(p.without_stealing.elapsed_s), number(p.without_stealing.parallel),
                         number(p.without_stealing.load_balance)});
+    }
     return rows;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -47,18 +48,25 @@ Json histogram(const Histogram& h)
     return j;
 }
 
+template <class Counts> Json refused(const Counts& c)
+{
+    Json j;
+    for (unsigned k = 0; k < refusal_kinds; k++)
+        j[refusal_name(k)] = {{"times", count(c.refused[k])}, {"time_s", c.refused_s[k]}};
+    return j;
+}
+
 Json counts(const RankCounts& c)
 {
     Json j;
     fields_of_rank(c, Put{j});
-    for (unsigned k = 0; k < refusal_kinds; k++)
-        j["refused"][refusal_name(k)] = {{"times", count(c.refused[k])}, {"time_s", c.refused_s[k]}};
+    j["refused"] = refused(c);
     j["steal_latency"] = histogram(c.steal_latency);
     j["return_latency"] = histogram(c.return_latency);
     return j;
 }
 
-Json loops(const std::vector<LoopFigures>& all)
+Json loops(const std::vector<LoopFigures>& all, const std::vector<PhaseRowFigures>& phases)
 {
     Json list = Json::array();
     for (const LoopFigures& l : all) {
@@ -66,6 +74,8 @@ Json loops(const std::vector<LoopFigures>& all)
         fields_of_loop(l.counts, Put{j});
         if (l.cause != LoopCause::unknown)
             j["cause"] = words_of(l.cause).name;
+        if (l.phase != no_phase_known)
+            j["phase"] = l.phase >= 0 ? Json(phases[size_t(l.phase)].path) : Json();
         list.push_back(std::move(j));
     }
     return list;
@@ -87,6 +97,15 @@ Json efficiency(const Efficiency& e)
     Json j;
     fields_of_efficiency(e, Put{j});
     return j;
+}
+
+void put_part(Json& j, const PhasePart& p)
+{
+    fields_of_phase(p.counts, Put{j});
+    j["refused"] = refused(p.counts);
+    j["cores_used"] = p.cores;
+    j["efficiency"] = efficiency(p.as_is);
+    j["without_stealing"] = efficiency(p.without_stealing);
 }
 
 } // namespace
@@ -123,7 +142,7 @@ std::string report_json(const Report& r)
                      {"workers", n.workers},
                      {"inactive", text_or_null(n.inactive)},
                      {"totals", counts(n.counts)}};
-        rank["loops"] = r.rank_loops_omitted ? Json() : loops(n.loops);
+        rank["loops"] = r.rank_loops_omitted ? Json() : loops(n.loops, r.phases);
         rank["openmp_cores_over_time"] = Json::array();
         for (const CoresFrom& c : n.cores)
             rank["openmp_cores_over_time"].push_back(
@@ -132,17 +151,16 @@ std::string report_json(const Report& r)
             rank["over_time"] = over_time(n.over_time);
         j["by_rank"].push_back(std::move(rank));
     }
-    j["by_loop"] = loops(r.loops);
+    j["by_loop"] = loops(r.loops, r.phases);
     for (const CallFigures& c : r.calls) {
         Json call = {{"call", c.name}};
         fields_of_call(c.counts, Put{call});
         j["by_call"].push_back(std::move(call));
     }
     for (const PhaseRowFigures& p : r.phases) {
-        Json phase = {{"level", p.level == other_levels ? Json() : Json(p.level)}};
-        fields_of_phase(p.counts, Put{phase});
-        phase["efficiency"] = efficiency(p.as_is);
-        phase["without_stealing"] = efficiency(p.without_stealing);
+        Json phase = {{"path", p.path}, {"level", p.level == named_phase ? Json() : Json(p.level)}};
+        put_part(phase, p.own);
+        put_part(phase["whole"], p.whole);
         j["by_phase"].push_back(std::move(phase));
     }
     // Names come from file names, which need not be UTF-8.
@@ -205,21 +223,35 @@ std::string name_in(int version, const std::string& name)
     return version == 1 && name.compare(0, sizeof now - 1, now) == 0 ? before + name.substr(sizeof now - 1) : name;
 }
 
-// Fields that reports of the first version can lack: they are 0 then.
-bool came_later(const std::string& name)
-{
+// Fields that reports of the first version can lack: they are 0 then. Each list has its own.
 #define WS_CAME_LATER(kind, counter, where, mpi_t, help) \
     if (std::strcmp(#where, "LATER") == 0 && name == WS_NAME_##kind(counter)) \
         return true;
+bool of_rank_came_later([[maybe_unused]] const std::string& name)
+{
     WS_RANK_COUNTERS(WS_CAME_LATER, WS_CAME_LATER, WS_CAME_LATER, WS_CAME_LATER, WS_CAME_LATER, WS_CAME_LATER)
-    WS_LOOP_COUNTERS(WS_CAME_LATER, WS_CAME_LATER)
-    WS_CALL_COUNTERS(WS_CAME_LATER)
-    WS_PHASE_COUNTERS(WS_CAME_LATER, WS_CAME_LATER)
-    return name == "full";
+    return false;
 }
+bool of_loop_came_later([[maybe_unused]] const std::string& name)
+{
+    WS_LOOP_COUNTERS(WS_CAME_LATER, WS_CAME_LATER)
+    return false;
+}
+bool of_call_came_later([[maybe_unused]] const std::string& name)
+{
+    WS_CALL_COUNTERS(WS_CAME_LATER)
+    return false;
+}
+bool of_phase_came_later([[maybe_unused]] const std::string& name)
+{
+    WS_PHASE_COUNTERS(WS_CAME_LATER, WS_CAME_LATER)
+    return false;
+}
+bool none_came_later(const std::string&) { return false; }
 
 struct Get {
     const At& at;
+    bool (*came_later)(const std::string& name);
     void operator()(const char* name, double& value) const
     {
         const std::string there = name_in(at.version, name);
@@ -240,17 +272,22 @@ Histogram read_histogram(const At& at)
     return h;
 }
 
-RankCounts read_counts(const At& at)
+template <class Counts> void read_refused(const At& at, Counts& c)
 {
-    RankCounts c = {};
-    fields_of_rank(c, Get{at});
     for (unsigned k = 0; k < refusal_kinds; k++) {
-        if (came_later(refusal_name(k)) && !at["refused"].j.contains(refusal_name(k)))
-            continue;
+        if (Refusal(k) == Refusal::full && !at["refused"].j.contains(refusal_name(k)))
+            continue; // reports of the first version can lack it
         const At reason = at["refused"][refusal_name(k)];
         c.refused[k] = reason["times"].number();
         c.refused_s[k] = reason["time_s"].number();
     }
+}
+
+RankCounts read_counts(const At& at)
+{
+    RankCounts c = {};
+    fields_of_rank(c, Get{at, of_rank_came_later});
+    read_refused(at, c);
     c.steal_latency = read_histogram(at["steal_latency"]);
     c.return_latency = read_histogram(at["return_latency"]);
     return c;
@@ -265,14 +302,35 @@ LoopCause read_cause(const At& at)
     return LoopCause::unknown; // of a newer version
 }
 
-std::vector<LoopFigures> read_loops(const At& at)
+using Paths = std::map<std::vector<std::string>, int64_t>;
+
+std::vector<std::string> read_path(const At& at)
+{
+    std::vector<std::string> path;
+    at.each([&](const At& name) { path.push_back(name.text()); });
+    return path;
+}
+
+int64_t read_phase_of_loop(const At& at, const Paths& paths)
+{
+    if (at.j.is_null())
+        return several_phases;
+    const auto found = paths.find(read_path(at));
+    if (found == paths.end())
+        at.wrong("no phase of this report");
+    return found->second;
+}
+
+std::vector<LoopFigures> read_loops(const At& at, const Paths& paths)
 {
     std::vector<LoopFigures> loops;
     at.each([&](const At& l) {
-        LoopFigures f = {l["loop"].text(), {}, {}};
-        fields_of_loop(f.counts, Get{l});
+        LoopFigures f = {l["loop"].text(), {}, {}, no_phase_known};
+        fields_of_loop(f.counts, Get{l, of_loop_came_later});
         if (l.j.contains("cause")) // reports of old versions, and loops of ranks, lack it
             f.cause = read_cause(l["cause"]);
+        if (l.j.contains("phase")) // likewise
+            f.phase = read_phase_of_loop(l["phase"], paths);
         loops.push_back(f);
     });
     return loops;
@@ -300,8 +358,36 @@ std::vector<TimeSlice> read_over_time(const At& at)
 Efficiency read_efficiency(const At& at)
 {
     Efficiency e = {};
-    fields_of_efficiency(e, Get{at});
+    fields_of_efficiency(e, Get{at, none_came_later});
     return e;
+}
+
+PhasePart read_part(const At& at)
+{
+    PhasePart p = {};
+    fields_of_phase(p.counts, Get{at, of_phase_came_later});
+    if (at.j.contains("refused")) // reports of old versions lack it
+        read_refused(at, p.counts);
+    if (at.j.contains("cores_used"))
+        p.cores = at["cores_used"].number();
+    p.as_is = read_efficiency(at["efficiency"]);
+    p.without_stealing = read_efficiency(at["without_stealing"]);
+    return p;
+}
+
+// In reports of old versions phases are levels of MPI_Pcontrol, each by itself, and level null is all that had no row.
+PhaseRowFigures read_phase(const At& at)
+{
+    const bool is_level = !at["level"].j.is_null();
+    PhaseRowFigures p = {{}, is_level ? at["level"].integer() : named_phase, read_part(at), {}};
+    if (at.j.contains("path"))
+        p.path = read_path(at["path"]);
+    else if (!is_level)
+        p.path = {other_phases};
+    else if (p.level != 1)
+        p.path = {"phase " + std::to_string(p.level)};
+    p.whole = at.j.contains("whole") ? read_part(at["whole"]) : p.own;
+    return p;
 }
 
 // The number behind the last slash of a schema's name, if it is this one's: 0 if it is none.
@@ -357,13 +443,18 @@ Report read_report(const std::string& bytes)
                           read_counts(n["totals"]), read_efficiency(n["efficiency"]),
                           read_efficiency(n["without_stealing"])});
     });
+    Paths paths;
+    at["by_phase"].each([&](const At& p) {
+        r.phases.push_back(read_phase(p));
+        paths[r.phases.back().path] = int64_t(r.phases.size()) - 1;
+    });
     at["by_rank"].each([&](const At& n) {
         RankRow row = {n["rank"].integer(), n["node"].integer(), n["workers"].integer(), n["inactive"].text_or_null(),
                        read_counts(n["totals"]), {}, {}, {}};
         if (n["loops"].j.is_null())
             r.rank_loops_omitted = true;
         else
-            row.loops = read_loops(n["loops"]);
+            row.loops = read_loops(n["loops"], paths);
         if (n.j.contains("openmp_cores_over_time")) // reports of the first version can lack it
             n["openmp_cores_over_time"].each([&](const At& c) {
                 row.cores.push_back(
@@ -373,19 +464,11 @@ Report read_report(const std::string& bytes)
             row.over_time = read_over_time(n["over_time"]);
         r.rank.push_back(std::move(row));
     });
-    r.loops = read_loops(at["by_loop"]);
+    r.loops = read_loops(at["by_loop"], paths);
     at["by_call"].each([&](const At& c) {
         CallFigures f = {c["call"].text(), {}};
-        fields_of_call(f.counts, Get{c});
+        fields_of_call(f.counts, Get{c, of_call_came_later});
         r.calls.push_back(f);
-    });
-    at["by_phase"].each([&](const At& p) {
-        PhaseRowFigures f = {p["level"].j.is_null() ? other_levels : p["level"].integer(),
-                             {},
-                             read_efficiency(p["efficiency"]),
-                             read_efficiency(p["without_stealing"])};
-        fields_of_phase(f.counts, Get{p});
-        r.phases.push_back(f);
     });
     return r;
 }

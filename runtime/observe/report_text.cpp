@@ -226,7 +226,8 @@ std::string loops(const Report& r)
                percent(c.iterations_stolen, c.iterations_kept + c.iterations_stolen),
                count_text(c.chunks_kept + c.chunks_stolen), percent(c.chunks_stolen, c.chunks_kept + c.chunks_stolen),
                time_text(c.computing_s) + (c.untimed_s > 0 ? "*" : ""), time_text(c.borrowed_s),
-               time_text(c.close_wait_s), time_text(c.longest_chunk_s), printable(l.name)});
+               time_text(c.close_wait_s), time_text(c.longest_chunk_s),
+               printable(l.name) + (l.phase > 0 ? " in " + printable(path_text(r.phases[size_t(l.phase)].path)) : "")});
     }
     std::string s = "\nLOOPS (execs: executions; waited: for helpers, at their end; longest: chunk)\n" + t.text();
     if (r.loops.size() > most_rows)
@@ -450,31 +451,62 @@ std::string calls(const Report& r)
     return s;
 }
 
+// The phases that took longest, in their order. A phase takes at least as long as those inside it, so each is shown
+// behind the phase that it is in.
+std::vector<const PhaseRowFigures*> longest_phases(const Report& r)
+{
+    std::vector<const PhaseRowFigures*> all;
+    for (const PhaseRowFigures& p : r.phases)
+        all.push_back(&p);
+    if (all.size() <= most_rows)
+        return all;
+    std::stable_sort(all.begin(), all.end(),
+                     [](auto* a, auto* b) { return a->whole.counts.wall_s > b->whole.counts.wall_s; });
+    all.resize(most_rows);
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+std::string phase_name(const PhaseRowFigures& p)
+{
+    return p.path.empty() ? "(run)" : std::string(2 * (p.path.size() - 1), ' ') + printable(p.path.back());
+}
+
+// What the ranks waited for in a phase, and the reason for which most of it was lost.
+std::string waiting_in_phases(const std::vector<const PhaseRowFigures*>& shown)
+{
+    Table t({"blocked", "lent", "lost", "<most of the loss", "<phase"});
+    bool any = false;
+    for (const PhaseRowFigures* p : shown) {
+        const PhaseCounts& c = p->whole.counts;
+        const unsigned most = unsigned(std::max_element(c.refused_s, c.refused_s + refusal_kinds) - c.refused_s);
+        const double lost = std::max(0.0, c.blocked_s - c.lent_s);
+        any = any || c.blocked_s > 0;
+        t.row({time_text(c.blocked_s), time_text(c.lent_s), time_text(lost),
+               c.refused_s[most] > 0 ? percent(c.refused_s[most], lost) + ": " + refusal_text(most) : "",
+               phase_name(*p)});
+    }
+    return any ? "\nWAITING IN PHASES (lent: the part in which cores were lent)\n" + t.text() : "";
+}
+
 std::string phases(const Report& r)
 {
-    if (r.phases.empty() || (r.phases.size() == 1 && r.phases[0].level == 1))
+    if (r.phases.size() < 2)
         return "";
-    Table t({"level", "entered", "elapsed", "blocked", "borrowed", "parallel", "balance", "| elapsed", "parallel",
-             "balance"});
-    std::vector<const PhaseRowFigures*> shown; // those that took longest, by level
-    for (const PhaseRowFigures& p : r.phases)
-        shown.push_back(&p);
-    if (shown.size() > most_rows) {
-        std::stable_sort(shown.begin(), shown.end(),
-                         [](auto* a, auto* b) { return a->counts.wall_s > b->counts.wall_s; });
-        shown.resize(most_rows);
-        std::sort(shown.begin(), shown.end(), [](auto* a, auto* b) { return a->level < b->level; });
-    }
+    Table t({"times", "elapsed", "own", "loops", "borrowed", "cores", "parallel", "balance", "| elapsed", "balance",
+             "<phase"});
+    const std::vector<const PhaseRowFigures*> shown = longest_phases(r);
     for (const PhaseRowFigures* row : shown) {
-        const PhaseRowFigures& p = *row;
-        t.row({p.level == other_levels ? "others" : std::to_string(p.level), count_text(p.counts.entered),
-               time_text(p.counts.wall_s), time_text(p.counts.blocked_s), time_text(p.counts.borrowed_s),
+        const PhasePart& p = row->whole;
+        t.row({count_text(p.counts.entered), time_text(p.counts.wall_s), time_text(row->own.counts.wall_s),
+               time_text(p.counts.loops_s), time_text(p.counts.borrowed_s), format("%.2f", p.cores),
                percent(p.as_is.parallel), percent(p.as_is.load_balance), time_text(p.without_stealing.elapsed_s),
-               percent(p.without_stealing.parallel), percent(p.without_stealing.load_balance)});
+               percent(p.without_stealing.load_balance), phase_name(*row)});
     }
     const size_t rest = r.phases.size() - shown.size();
-    return "\nPHASES between MPI_Pcontrol calls (parallel efficiency; behind |: estimate without sharing)\n" +
-           t.text() + (rest ? format("  ... and %s that took less\n", plural(double(rest), "level").c_str()) : "");
+    return "\nPHASES with those inside them (own: elapsed without these; behind |: estimate without sharing)\n" +
+           t.text() + (rest ? format("  ... and %s that took less\n", plural(double(rest), "phase").c_str()) : "") +
+           waiting_in_phases(shown);
 }
 
 } // namespace

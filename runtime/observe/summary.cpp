@@ -97,28 +97,65 @@ Efficiency efficiency(double elapsed_s, const std::vector<CoreUse>& cores)
     return e;
 }
 
+std::string path_text(const std::vector<std::string>& path)
+{
+    std::string text;
+    for (const std::string& name : path)
+        text += (text.empty() ? "" : "/") + name;
+    return text;
+}
+
+void ReportBuilder::add_phase(PhaseSum& to, const PhaseCounts& p) const
+{
+    const PhaseCounts before = to.counts;
+    add_numbers(to.counts, p);
+    to.counts.entered = std::max(before.entered, p.entered);
+    to.counts.wall_s = std::max(before.wall_s, p.wall_s);
+    to.counts.lag_s = to.uses.empty() ? p.lag_s : std::max(before.lag_s, p.lag_s);
+    to.uses.push_back({float(p.computing_s), float(p.computing_s + p.borrowed_s), float(p.lent_s),
+                       uint32_t(places_.size() - 1)});
+}
+
+std::vector<size_t> ReportBuilder::add_phases(const RankFigures& r)
+{
+    std::vector<size_t> places;
+    std::vector<PhaseCounts> whole; // of the rank, with the phases inside
+    for (const PhaseFigures& p : r.phases) {
+        const int64_t parent = p.parent == no_parent ? no_parent : int64_t(places[size_t(p.parent)]);
+        const auto [at, is_new] = phase_of_.try_emplace({parent, p.name}, phases_.size());
+        if (is_new)
+            phases_.push_back({p.name, parent, p.level, {}, {}});
+        places.push_back(at->second);
+        whole.push_back(p.counts);
+    }
+    for (size_t i = r.phases.size(); i-- > 0;) // those inside come behind
+        if (const int64_t parent = r.phases[i].parent; parent != no_parent) {
+            const double entered = whole[size_t(parent)].entered;
+            add_numbers(whole[size_t(parent)], whole[i]);
+            whole[size_t(parent)].entered = entered;
+        }
+    for (size_t i = 0; i < r.phases.size(); i++) {
+        add_phase(phases_[places[i]].own, r.phases[i].counts);
+        add_phase(phases_[places[i]].whole, whole[i]);
+    }
+    return places;
+}
+
 void ReportBuilder::add(RankFigures&& r)
 {
     for (const auto& [core, seconds] : r.borrowed_on)
         busy_on_[r.node][core] += seconds;
-    for (const LoopFigures& l : r.loops)
-        add_counts(loops_[l.name], l.counts);
+    places_.push_back({r.node, r.workers});
+    const std::vector<size_t> places = add_phases(r);
+    for (LoopFigures& l : r.loops) {
+        l.phase = l.phase >= 0 ? int64_t(places[size_t(l.phase)]) : l.phase; // in phases_ from here on
+        LoopSum& sum = loops_[l.name];
+        add_counts(sum.counts, l.counts);
+        if (l.phase != no_phase_known)
+            sum.phase = sum.phase == no_phase_known || sum.phase == l.phase ? l.phase : several_phases;
+    }
     for (const CallFigures& l : r.calls)
         add_counts(calls_[l.name], l.counts);
-    for (const auto& [level, p] : r.phases) {
-        Phases& all = phases_[level];
-        const PhaseCounts before = all.sum;
-        add_numbers(all.sum, p);
-        all.sum.entered = std::max(before.entered, p.entered);
-        all.sum.wall_s = std::max(before.wall_s, p.wall_s);
-        all.sum.lag_s = all.nodes.empty() ? p.lag_s : std::max(before.lag_s, p.lag_s);
-        const double own = std::max(0.0, p.wall_s - p.mpi_s - p.close_wait_s);
-        all.useful.push_back(own);
-        all.plain_useful.push_back(own + p.borrowed_s);
-        all.lent.push_back(p.lent_s);
-        all.nodes.push_back(r.node);
-        all.workers.push_back(r.workers);
-    }
     if (r.rank == 0) {
         report_.program = r.program;
         report_.started_unix_ns = r.started_unix_ns;
@@ -177,25 +214,53 @@ Uses uses_of(RankFigures& r, const std::map<unsigned, double>& busy)
 // The uses of cores by phase. By phase nobody counts whose core computed for others. So of what was borrowed in the
 // phase, ranks' cores are taken to have done the same share as in the whole run, divided among them by how long they
 // were lent; workers' cores the rest.
-PhaseRowFigures ReportBuilder::phase_row(int64_t level, const Phases& p, const RankCounts& totals)
+PhasePart ReportBuilder::phase_part(const PhaseSum& p, const RankCounts& totals) const
 {
     double lent = 0, workers = 0;
-    for (size_t i = 0; i < p.lent.size(); i++) {
-        lent += p.lent[i];
-        workers += double(p.workers[i]);
+    for (const PhaseSum::Use& u : p.uses) {
+        lent += double(u.lent);
+        workers += double(places_[u.rank].workers);
     }
-    const double at_home = std::min(lent, p.sum.borrowed_s * ratio(totals.helped_s, totals.borrowed_s));
+    const double at_home = std::min(lent, p.counts.borrowed_s * ratio(totals.helped_s, totals.borrowed_s));
     Uses uses;
-    for (size_t i = 0; i < p.useful.size(); i++) {
-        uses.now.push_back({p.nodes[i], p.useful[i] + p.lent[i] * ratio(at_home, lent, 0)});
-        uses.plain.push_back({p.nodes[i], p.plain_useful[i]});
-        for (int64_t w = 0; w < p.workers[i]; w++) {
-            uses.now.push_back({p.nodes[i], (p.sum.borrowed_s - at_home) / workers});
-            uses.plain.push_back({p.nodes[i], 0});
+    for (const PhaseSum::Use& u : p.uses) {
+        const Place& place = places_[u.rank];
+        uses.now.push_back({place.node, double(u.useful) + double(u.lent) * ratio(at_home, lent, 0)});
+        uses.plain.push_back({place.node, double(u.plain_useful)});
+        for (int64_t w = 0; w < place.workers; w++) {
+            uses.now.push_back({place.node, (p.counts.borrowed_s - at_home) / workers});
+            uses.plain.push_back({place.node, 0});
         }
     }
-    return {level, p.sum, efficiency(p.sum.wall_s, uses.now),
-            efficiency(p.sum.wall_s + std::max(0.0, p.sum.lag_s), uses.plain)};
+    return {p.counts, ratio(p.counts.computing_s + p.counts.borrowed_s, p.counts.wall_s, 0),
+            efficiency(p.counts.wall_s, uses.now),
+            efficiency(p.counts.wall_s + std::max(0.0, p.counts.lag_s), uses.plain)};
+}
+
+std::vector<int64_t> ReportBuilder::order_phases()
+{
+    std::vector<std::vector<size_t>> inside(phases_.size());
+    std::vector<size_t> next; // the last first
+    for (size_t i = 0; i < phases_.size(); i++)
+        (phases_[i].parent == no_parent ? next : inside[size_t(phases_[i].parent)]).push_back(i);
+    std::vector<int64_t> places(phases_.size());
+    while (!next.empty()) {
+        const size_t i = next.back();
+        next.pop_back();
+        const Phase& p = phases_[i];
+        places[i] = int64_t(report_.phases.size());
+        PhaseRowFigures row = {{}, p.level, phase_part(p.own, report_.totals), phase_part(p.whole, report_.totals)};
+        if (p.parent != no_parent) {
+            row.path = report_.phases[size_t(places[size_t(p.parent)])].path;
+            row.path.push_back(p.name);
+        }
+        report_.phases.push_back(std::move(row));
+        std::stable_sort(inside[i].begin(), inside[i].end(), [&](size_t a, size_t b) {
+            return phases_[a].whole.counts.wall_s < phases_[b].whole.counts.wall_s;
+        });
+        next.insert(next.end(), inside[i].begin(), inside[i].end());
+    }
+    return places;
 }
 
 void ReportBuilder::sum_ranks()
@@ -240,8 +305,13 @@ Report ReportBuilder::finish()
 {
     Report& t = report_;
     sum_ranks();
-    for (const auto& [name, counts] : loops_)
-        t.loops.push_back({name, counts});
+    const std::vector<int64_t> places = order_phases();
+    for (RankRow& rank : t.rank)
+        for (LoopFigures& l : rank.loops)
+            l.phase = l.phase >= 0 ? places[size_t(l.phase)] : l.phase;
+    for (const auto& [name, sum] : loops_)
+        t.loops.push_back({name, sum.counts, LoopCause::unknown,
+                           sum.phase >= 0 ? places[size_t(sum.phase)] : sum.phase});
     for (LoopFigures& l : t.loops)
         l.cause = loop_cause(l, ratio(t.cores, t.nodes));
     std::stable_sort(t.loops.begin(), t.loops.end(), [](const LoopFigures& a, const LoopFigures& b) {
@@ -252,8 +322,6 @@ Report ReportBuilder::finish()
     std::stable_sort(t.calls.begin(), t.calls.end(), [](const CallFigures& a, const CallFigures& b) {
         return std::max(a.counts.time_s, a.counts.blocked_s) > std::max(b.counts.time_s, b.counts.blocked_s);
     });
-    for (const auto& [level, p] : phases_)
-        t.phases.push_back(phase_row(level, p, t.totals));
     return std::move(t);
 }
 

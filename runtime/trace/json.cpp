@@ -224,8 +224,9 @@ private:
             text_ += e.b == 0 ? "\"alone\"}" : e.b == 1 ? "\"shared\"}" : "\"whole\"}";
             break;
         case EventKind::phase:
-            text_ += "\"phase " + std::to_string(int64_t(e.a)) +
-                     "\",\"args\":{\"level\":" + std::to_string(int64_t(e.a)) + '}';
+            text_ += name_of(e);
+            if (int64_t(e.a) != observe::named_phase)
+                text_ += ",\"args\":{\"level\":" + std::to_string(int64_t(e.a)) + '}';
             break;
         case EventKind::parallel:
             number("\"parallel region of ", e.a);

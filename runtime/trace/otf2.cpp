@@ -199,8 +199,9 @@ private:
     // Regions are numbered as they come up: a kind, and a name where the kind has several.
     OTF2_RegionRef region(const TraceEvent& e)
     {
-        const bool named = e.kind == EventKind::mpi || e.kind == EventKind::region || e.kind == EventKind::chunk;
-        const uint64_t which = named ? e.name : e.kind == EventKind::phase ? e.a : 0;
+        const bool named = e.kind == EventKind::mpi || e.kind == EventKind::region || e.kind == EventKind::chunk ||
+                           e.kind == EventKind::phase;
+        const uint64_t which = named ? e.name : 0;
         return regions_.try_emplace({e.kind, which}, OTF2_RegionRef(regions_.size())).first->second;
     }
 
@@ -231,7 +232,8 @@ private:
             OTF2_AttributeList_AddStringRef(values_, ran, string(e.b == 0 ? "alone" : e.b == 1 ? "shared" : "whole"));
             break;
         case EventKind::phase:
-            OTF2_AttributeList_AddInt64(values_, level_of, int64_t(e.a));
+            if (int64_t(e.a) != observe::named_phase)
+                OTF2_AttributeList_AddInt64(values_, level_of, int64_t(e.a));
             break;
         case EventKind::parallel:
             add(threads_of, e.a);
@@ -427,7 +429,7 @@ private:
             break;
         }
         case EventKind::phase:
-            name = "phase " + std::to_string(int64_t(which));
+            name = named;
             role = OTF2_REGION_ROLE_CODE;
             break;
         case EventKind::visit: name = "guest"; break;

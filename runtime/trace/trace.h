@@ -9,7 +9,7 @@
 namespace ws::trace {
 
 // The version of the interface below; the module refuses another one.
-constexpr int trace_interface = 1;
+constexpr int trace_interface = 2;
 // The version of the files' content: written into both formats, checked by ws-timeline (docs/reference/ws-timeline.md).
 constexpr int trace_format = 2;
 
@@ -33,7 +33,7 @@ struct TraceJob {
     uint32_t ranks, nodes;
     const TraceThread* threads; // by rank; a rank's home first
     uint32_t thread_count;
-    const char* const* names; // of loops and MPI functions
+    const char* const* names; // of loops, MPI functions and phases
     uint32_t name_count;
     int64_t length;     // ns
     int64_t began_unix; // ns since 1970
@@ -47,7 +47,7 @@ struct TraceEvent {
     int64_t begin, end;
     observe::EventKind kind;
     uint16_t spare;
-    uint32_t name; // mpi, chunk, region; visit: the loop
+    uint32_t name; // mpi, chunk, region, phase; visit: the loop
     uint32_t rank; // lent: the tenant; visit: whose core it is
     uint64_t a, b; // visit: b in ns
 };

@@ -21,6 +21,7 @@ namespace ws::top {
 using observe::Board;
 using observe::CallRow;
 using observe::LoopRow;
+using observe::PhaseRow;
 using observe::Seat;
 using observe::SeatKind;
 using observe::board_name;
@@ -146,7 +147,8 @@ std::string check_head(const Board& b, uint64_t read, uint64_t file_bytes, bool&
     const bool layout = b.head_bytes >= sizeof(Board) && b.bytes <= most_bytes &&
                         inside(b.seats_at, b.seats, b.seat_bytes, sizeof(Seat)) &&
                         inside(b.loops_at, b.loop_row_count, b.loop_row_bytes, sizeof(LoopRow)) &&
-                        inside(b.calls_at, b.call_row_count, b.call_row_bytes, sizeof(CallRow));
+                        inside(b.calls_at, b.call_row_count, b.call_row_bytes, sizeof(CallRow)) &&
+                        inside(b.phases_at, b.phase_row_count, b.phase_row_bytes, sizeof(PhaseRow));
     if (!layout || b.own_workers > 1 << 16 || b.node_cores > 1 << 16 || b.seats < 1 + b.own_workers)
         return "the board is damaged: its parts do not lie within it";
     if (b.size < 1 || b.rank < 0 || b.rank >= b.size || b.node_rank < 0 || b.node_ranks < 1 || b.node < 0 ||
@@ -253,6 +255,27 @@ bool read_calls(int fd, const Board& b, std::vector<std::string>& into)
     });
 }
 
+constexpr unsigned most_depth = 64; // of a phase
+
+// Puts the names of the present phase, and of those that it is in, in front of each other; the first row is the run
+// itself and has none. False if the file is too short.
+bool read_phase(int fd, const Board& b, std::string& into)
+{
+    alignas(PhaseRow) char memory[sizeof(PhaseRow)];
+    const PhaseRow& row = *reinterpret_cast<const PhaseRow*>(memory);
+    uint32_t i = b.phase;
+    into.clear();
+    for (unsigned depth = 0; i > 0 && i < b.phase_row_count && depth < most_depth; depth++) {
+        if (read_at(fd, memory, sizeof memory, b.phases_at + uint64_t(i) * b.phase_row_bytes) != sizeof memory)
+            return false;
+        into = clean(row.name, sizeof row.name) + (into.empty() ? "" : "/" + into);
+        if (row.parent < 0 || uint32_t(row.parent) >= i) // damaged: parents come first
+            break;
+        i = uint32_t(row.parent);
+    }
+    return true;
+}
+
 } // namespace
 
 std::string BoardFile::read(Reading& into, bool& unmade) const
@@ -276,7 +299,7 @@ std::string BoardFile::read(Reading& into, bool& unmade) const
     into.unix_ns = int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
     into.loops.clear();
     into.calls.clear();
-    whole = whole && read_loops(fd_, b, into.loops) && read_calls(fd_, b, into.calls);
+    whole = whole && read_loops(fd_, b, into.loops) && read_calls(fd_, b, into.calls) && read_phase(fd_, b, into.phase);
     return whole ? "" : "the board was cut short while it was read";
 }
 

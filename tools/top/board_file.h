@@ -47,6 +47,7 @@ struct Reading {
     uint64_t attached_at = 0, ended_at = 0, lag_ticks = 0;
     bool inactive = false, observed = false;
     std::string host, program;
+    std::string phase; // path of the present one; empty: in none
     observe::ProcessCounters process = {};
     std::vector<SeatReading> seats; // home, workers, guests by core
     std::vector<LoopReading> loops;

@@ -102,6 +102,7 @@ Json to_json(const RankSample& r)
             {"node", r.node},
             {"pid", r.pid},
             {"program", r.program},
+            {"phase", text_or_null(r.phase)},
             {"condition", name_of(r.condition)},
             {"stealing", !r.inactive},
             {"wall_s", r.seconds},
@@ -282,6 +283,8 @@ RankSample rank_of(const Json& j)
     read(j, "node", r.node);
     read(j, "pid", r.pid);
     r.program = text(j, "program");
+    if (j.contains("phase")) // recordings of old versions lack it
+        r.phase = text(j, "phase");
     r.condition = named(text(j, "condition"), "condition", Condition::died);
     bool stealing = true;
     read(j, "stealing", stealing);

@@ -353,6 +353,7 @@ RankSample rank_sample(const std::vector<Reading>& ranks, const Reading& r, cons
     k.uid = r.uid;
     k.host = r.host;
     k.program = r.program;
+    k.phase = r.phase;
     k.inactive = r.inactive;
     k.condition = r.ended_at ? Condition::finished : r.alive ? Condition::running : Condition::died;
     k.seconds = seconds_of(r, grown(r.until(), r.attached_at));

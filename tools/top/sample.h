@@ -55,6 +55,7 @@ struct RankSample {
     pid_t pid = 0;
     uid_t uid = 0;
     std::string host, program;
+    std::string phase; // as in Reading
     Condition condition = Condition::running;
     bool inactive = false; // it runs without stealing
     double seconds = 0;    // since it attached, until now or its end

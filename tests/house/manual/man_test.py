@@ -84,11 +84,11 @@ for header in 'ws.h', 'task.h', 'mpix.h', 'xmpi.h':
     functions += [(header, name, re.findall(r'\w+', parameters)) for name, parameters in found if name not in ('ws_for_at', 'ws_pool_prepare')]
     expect(f'functions of {header}', len(found) > 2, True)
 functions += [('ws.h', name, ['ws_critical']) for name in ('ws_critical_start', 'ws_critical_end')]
-functions += [('ws.hpp', f'ws::{name}', []) for name in ('for_each', 'for_chunks', 'transform_reduce', 'options', 'critical')]
+functions += [('ws.hpp', f'ws::{name}', []) for name in ('for_each', 'for_chunks', 'transform_reduce', 'options', 'critical', 'phase')]
 expect('functions', len(functions) > 30, True)
 FULL = {'declare': 'declare-reduction'}
 WORDS = {'for': rules['clause'] + rules['kind'], 'atomic': rules['word'] + rules['order']}
-for name, section, words in [(f'ws-{FULL.get(d, d)}', 7, WORDS.get(d, [])) for d in directives] + [('ws-phases', 7, ['MPI_Pcontrol'])] + \
+for name, section, words in [(f'ws-{FULL.get(d, d)}', 7, WORDS.get(d, [])) for d in directives] + [('ws-phases', 7, ['MPI_Pcontrol', 'ws_phase_begin', 'ws_phase_end'])] + \
         [(f, 3, [header, *parameters]) for header, f, parameters in functions]:
     path = f'{STAGE}/share/man/man{section}/{name}.{section}'
     if not os.path.exists(path):

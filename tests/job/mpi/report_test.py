@@ -169,7 +169,7 @@ with open(csv_file) as f:
 expect(result, 'a name is quoted wrongly', ',"a, ""quoted"" name",' in text)
 expect(result, 'a summary in a quiet job', result.summary() == [])
 phases = {row['phase']: row['value'] for row in csv.DictReader(text.splitlines()) if row['metric'] == 'entered'}
-expect(result, f'phases {list(phases)}', len(phases) == 64 and phases['1'] == '1' and phases['1061'] == '3' and phases['others'] == '84')
+expect(result, f'phases {list(phases)}', len(phases) == 91 and phases['(run)'] == '1' and phases['phase 1061'] == '3')
 expect(result, 'no table of the nodes', '\nNODES ' in result.err and ' on 2 nodes,' in result.err)
 page = os.path.join(folder.name, 'out.html')
 result = job('one', 2, report=page)

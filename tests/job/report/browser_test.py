@@ -29,9 +29,9 @@ def make(name, *args):
 
 
 made_up.write('a.json', ranks=4, loops=30, elapsed=2.0)
-made_up.write('b.json', ranks=4, loops=30, elapsed=1.0)
+made_up.write('b.json', ranks=4, loops=30, elapsed=1.0, phases=3)
 made_up.write('old.json', ranks=2, over_time=False)
-made_up.write('large.json', ranks=4096, loops=10000)
+made_up.write('large.json', ranks=4096, loops=10000, phases=10000)
 one = make('one.html', '--html', 'b.json', '-o', 'one.html')
 two = make('two.html', '--html', 'a.json', 'b.json', '-o', 'two.html')
 old = make('old.html', '--html', 'old.json', '-o', 'old.html')
@@ -135,6 +135,9 @@ with browsing(folder) as browser:
     expect('sorted by the keyboard', cells('loops')[1][0] == 'file29.c:29:loop_29' and heads[3].get_attribute('aria-sort') == 'ascending')
     browser.find_element(By.ID, 'filter').send_keys('LOOP_7')
     expect('a filter', [row[0] for row in cells('loops')[1:]] == ['file7.c:7:loop_7'] and section('count').text == '1 of 30')
+    rows = cells('phases')
+    expect(f'phases: {rows}', len(rows) == 5 and rows[0][:4] == ['phase', 'times', 'elapsed', 'own'] and rows[1][0] == '(run)' and
+           rows[2][:4] == ['step/phase <0>', '1', '1.00 s', '500 ms'] and 'all ranks of the node waited: communication' in rows[2] and '1.25' in rows[2])
     reached = {script('return document.activeElement.tagName')}
     for _ in range(40):
         browser.switch_to.active_element.send_keys(Keys.TAB)
@@ -167,6 +170,7 @@ with browsing(folder) as browser:
 
     opens_in_time()
     expect('a row of each loop, few of them in the document', script('return document.querySelector("#loops table").getAttribute("aria-rowcount")') == '10001' and len(cells('loops')) < 100)
+    expect('a row of each phase', script('return document.querySelector("#phases table").getAttribute("aria-rowcount")') == '10002' and len(cells('phases')) < 100)
     script('document.querySelector("#loops .scroll").scrollTop = 1e9')
     patience.waited_for(lambda: cells('loops')[-1][0].endswith('loop_9999'), 10)
     expect(f'the last loop: {cells("loops")[-1]}', cells('loops')[-1][0].endswith('loop_9999'))

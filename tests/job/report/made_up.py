@@ -9,7 +9,7 @@ KEPT = pathlib.Path(__file__).resolve().parents[2] / 'unit/observe/version-1.jso
 SLICES = 64
 
 
-def report(ranks=2, loops=1, elapsed=1.0, over_time=True, started=1700000000, program='/bin/made_up', efficiency=0.9):
+def report(ranks=2, loops=1, elapsed=1.0, over_time=True, started=1700000000, program='/bin/made_up', efficiency=0.9, phases=0):
     """As a dictionary. Rank r computes for a part (r + 1) / ranks of the time. It waits for the rest, the last half of which its core is lent."""
     text = re.sub(r'"runs(_|")', r'"executions\1', KEPT.read_text()).replace('workshare-report/1', 'workshare-report/2', 1)
     made = json.loads(text)
@@ -34,6 +34,17 @@ def report(ranks=2, loops=1, elapsed=1.0, over_time=True, started=1700000000, pr
     for number in range(loops):
         made['by_loop'].append({**loop, 'loop': f'file{number % 97}.c:{number}:loop_{number}', 'computing_s': 1 / (1 + number),
                                 'cause': ['helped', 'too_short', 'coarse'][number % 3]})
+    if phases:
+        kept = made['by_phase'][0]
+
+        def phase(path, seconds):
+            figures = {name: value for name, value in kept.items() if name != 'level'}
+            figures.update(wall_s=seconds, entered=1)
+            refused = {**rank['totals']['refused'], 'all_wait': {'times': 1, 'time_s': seconds / 4}}
+            return {'path': path, 'level': None if path else 1, **figures, 'refused': refused, 'cores_used': 1.5,
+                    'whole': {**figures, 'wall_s': 2 * seconds, 'refused': refused, 'cores_used': 1.25}}
+        made['by_phase'] = [phase([], elapsed)] + [phase(['step', f'phase <{n}>'], elapsed / (2 + n)) for n in range(phases)]
+        made['by_loop'][0]['phase'] = ['step', 'phase <0>']
     return made
 
 

@@ -310,7 +310,7 @@ expect(f'a full disk for what it says: {done}', done.returncode == 1 and done.st
 names = svg.joined([[0, 10, 'MPI_Barrier'], [10, 11, 'rank 0'], [11, 20, 'MPI_Barrier'], [20, 25, 'rank 1'], [25, 26, '']], 2)
 expect(f'names on what is wide enough: {names}', names == [[0, 20, 'MPI_Barrier'], [20, 26, 'rank 1']])
 panel = rows.Panel(traces.read('run.json'))
-panel.phases = [(i * 5000, i) for i in range(100)]
+panel.phases = [(i * 5000, f'phase {i}') for i in range(100)]
 names = [(float(x), float(y)) for x, y in re.findall(r'x="([\d.]+)" y="([\d.]+)">phase \d+<', svg.draw([panel], ['a title']))]
 expect(f'names of phases lie over each other or the title: {names}', len(names) > 5 and all(b[0] - a[0] > 45 for a, b in zip(names, names[1:])) and names[0][1] > 30)
 for option in '--help', '--version':

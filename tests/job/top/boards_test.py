@@ -92,11 +92,13 @@ def running_job():
         expect('shares of a thief', abs(shares['computing'] - .2) < .1 and abs(shares['lent'] - .4) < .1 and abs(shares['waiting'] - .4) < .1, shares)
         expect('an owner computes, with two cores for 40 % of the time each', owner['interval']['computing'] > .99 and
                abs(owner['interval']['borrowed'] - .8) < .2 and owner['interval']['efficiency'] > 1.5, owner['interval'])
+        expect('the present phase', owner['phase'] == 'step/solve' and thief['phase'] is None, owner['phase'], thief['phase'])
         expect('a worker has its row', [c['kind'] for c in owner['cores']] == ['home', 'worker'], owner['cores'])
         name = json.loads(out)['jobs'][0]['job']
         code, out, err = top('--once', '--job', name[:6], '-i', 0.1)
         expect('text, the job chosen by its name', code == 0 and 'made_up' in out and '3 of 6 ranks here' in out and 'made_up.c:12 sweep' in out
                and out.count(' job ') == 1, code, out, err)
+        expect('an owner computes in its phase', 'computing, step/solve' in out or 'computing, step' in out, out)
         expect('no line is longer than asked', max(map(len, out.splitlines())) <= 120, out)
         code, out, err = top('--once', '-i', 0.1)
         expect('without a choice it is among the jobs', code == 0 and name[:8] in out, out, err)

@@ -54,6 +54,9 @@ def watched_to_its_end():
     likely(result, 'no rank waited with its core kept', any(core['state'] in ('blocked', 'asleep') for _, core in homes))
     expect(result, 'a core was lent to another than rank 0', all(core['tenant'] == 0 for _, core in homes if core['state'] == 'lent'))
     likely(result, 'rank 0 waited, or so it seemed', all(core['state'] == 'computing' for rank, core in homes if rank == 0 and core['wait_s'] > 0.02))
+    phases = {rank['phase'] for job in seen for rank in job['by_rank']}
+    expect(result, f'phases {phases}', phases <= {None, 'round', 'round/loop'})
+    likely(result, f'phases {phases}', {'round', 'round/loop'} <= phases)
     calls = {core['call'] for rank, core in homes if rank == 2 and core['call']}
     likely(result, f'rank 2 was seen in {calls}', {'MPI_Recv', 'MPI_Allreduce'} <= calls)
     guests = [guest for job in seen for guest in job['by_rank'][0]['guests']]

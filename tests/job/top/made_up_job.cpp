@@ -58,6 +58,12 @@ void fill_head(int rank, int size, int ranks, unsigned workers, uint64_t job, ui
     std::strcpy(b.loop(0).name, "made_up.c:12 sweep");
     std::strcpy(b.loop(1).name, "made_up.c:30 smooth");
     std::strcpy(b.call(0).name, "MPI_Allreduce");
+    std::strcpy(b.phase_row(1).name, "step");
+    std::strcpy(b.phase_row(2).name, "solve");
+    b.phase_row(0).parent = no_parent;
+    b.phase_row(2).parent = 1;
+    b.phases_made = 3;
+    b.phase = b.rank == 0 ? 2 : 0;
 }
 
 // What has happened in the `phase` seconds since a cycle began, as it is told when it is over.

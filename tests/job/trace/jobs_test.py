@@ -145,6 +145,27 @@ def of_nodes():
 
 of_nodes()
 
+# Named phases, one in the other, and levels, which have their number. Both formats have the same.
+result, trace = traced('phases.json', 'phases', 'nested')
+if trace:
+    check_nesting(result, trace)
+    phases = Counter(e['name'] for e in slices(trace) if e['cat'] == 'phase')
+    expect(result, f'phases {phases}', phases == {'step': 10, 'solve': 10, 'inner': 20, 'sync': 10})
+    expect(result, 'a named phase has a level', all('args' not in e for e in slices(trace) if e['cat'] == 'phase'))
+    both = sorted((e['tid'], *ends_of(e), e['name']) for e in slices(trace) if e['cat'] == 'phase' and e['name'] in ('step', 'solve'))
+    pairs = [(a, b) for a, b in zip(both, both[1:]) if a[3] == 'step']
+    expect(result, 'solve is not inside step', len(pairs) == 10 and all(b[3] == 'solve' and a[0] == b[0] and a[1] <= b[1] and b[2] <= a[2] for a, b in pairs))
+result, trace = traced('levels.json', 'phases', 'levels', ranks=1)
+if trace:
+    levels = {e['name']: e['args']['level'] for e in slices(trace) if e['cat'] == 'phase' and 'args' in e}
+    expect(result, f'levels {levels}', levels == {'phase 2': 2, 'phase 3': 3, 'phase 4': 4})
+path = os.path.join(folder, 'phases.otf2')
+result = run('phases', 'nested', options=['-workshare-trace', path])
+if shutil.which('otf2-print'):
+    printed = subprocess.run(['otf2-print', path], capture_output=True, text=True).stdout
+    entered = Counter(re.findall(r'^ENTER .*Region: "(step|solve|inner|sync)"', printed, re.M))
+    expect(result, f'OTF2 regions {entered}', entered == {'step': 10, 'solve': 10, 'inner': 20, 'sync': 10})
+
 # OTF2, without stealing.
 path = os.path.join(folder, 'plain.otf2')
 result = run('imbalance', 'late', 5, options=['-workshare-trace', path, '-workshare-victim', 'none'])

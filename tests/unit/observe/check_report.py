@@ -11,8 +11,8 @@ if schemas.MISSING:
     sys.exit(77)
 
 
-def problems(report):
-    """What is wrong with it, as lines."""
+def problems(report, sums_of_phases=True):
+    """What is wrong with it, as lines. Phases of old reports are levels of MPI_Pcontrol, each by itself: there are no sums."""
     found = schemas.problems('report', report)
     if found:
         return found
@@ -26,7 +26,7 @@ def problems(report):
 
     for name, e in [('efficiency', report['efficiency']), ('without', report['without_stealing']['efficiency'])] + \
             [(f'node {n["node"]}', n['efficiency']) for n in report['by_node']] + \
-            [(f'level {p["level"]}', p['efficiency']) for p in report['by_phase']]:
+            [(f'phase {p.get("path")}', part['efficiency']) for p in report['by_phase'] for part in (p, p.get('whole', p))]:
         if e['elapsed_s'] > 0:
             holds(f'{name}: parallel != balance * communication',
                   close(e['parallel_efficiency'], e['load_balance'] * e['communication_efficiency']))
@@ -53,6 +53,21 @@ def problems(report):
         if r['loops'] is not None:
             for key in 'executions', 'iterations_kept', 'iterations_stolen', 'chunks_kept', 'chunks_stolen':
                 holds(f'{name}: loops do not add up to {key}', t[key] == sum(l[key] for l in r['loops']))
+    inside_of = {}
+    for p in report['by_phase'] if sums_of_phases else []:
+        if p['path']:
+            inside_of.setdefault(tuple(p['path'][:-1]), []).append(p)
+    for p in report['by_phase'] if sums_of_phases else []:
+        inside = inside_of.get(tuple(p['path']), [])
+        for key in 'mpi_s', 'blocked_s', 'lent_s', 'borrowed_s', 'close_wait_s', 'computing_s', 'executions', 'iterations_stolen':
+            holds(f'phase {p["path"]}: {key} of it and those inside it is not that of the whole', close(p['whole'][key], p[key] + sum(q['whole'][key] for q in inside)))
+    if report['by_phase'] and sums_of_phases:
+        run, all_ = report['by_phase'][0], report['totals']
+        holds('the first phase is not the run', run['path'] == [] and run['level'] == 1)
+        for key in 'mpi_s', 'blocked_s', 'lent_s', 'borrowed_s', 'close_wait_s', 'computing_s':
+            holds(f'phases do not add up to {key}: {run["whole"][key]}, {all_[key]}', close(run['whole'][key], all_[key], 2e-3 + 0.002 * all_[key]))
+        for key in 'executions_shared', 'executions_helped', 'iterations_stolen':
+            holds(f'phases do not add up to {key}', run['whole'][key] == all_[key])
     all_ = report['totals']
     holds('borrowed is not what cores computed for others',
           close(all_['borrowed_s'], all_['helped_s'] + all_['borrowed_workers_s'] + all_['worker_helped_s'], 1e-6))

@@ -80,12 +80,20 @@ RankFigures figures_of(int rank)
     std::strcpy(b.call(0).name, "MPI_Allreduce");
     v(b.call(0).calls), v(b.call(0).time_ticks), v(b.call(0).waits), v(b.call(0).blocked_ticks),
         v(b.call(0).lent_ticks);
-    for (unsigned i = 0; i < 2; i++) {
+    b.phases_made = 3;
+    for (unsigned i = 0; i < 3; i++) {
         PhaseRow& p = b.phase_row(i);
-        p.level = i + 1;
+        std::strcpy(p.name, i == 0 ? "" : i == 1 ? "phase 2" : rank ? "write" : "solve");
+        p.parent = i == 0 ? no_parent : i == 1 ? 0 : 1;
+        p.level = i == 2 ? named_phase : i + 1;
         v(p.entered), v(p.wall_ticks), v(p.mpi_ticks), v(p.blocked_ticks), v(p.lent_ticks), v(p.borrowed_ticks),
-            v(p.close_wait_ticks), v(p.lag_ticks);
+            v(p.close_wait_ticks), v(p.lag_ticks), v(p.loops_ticks), v(p.executions), v(p.executions_shared),
+            v(p.executions_helped), v(p.iterations_stolen);
+        for (unsigned k = 0; k < refusal_kinds; k++)
+            v(p.refused[k]), v(p.refused_ticks[k]);
     }
+    b.loop(0).phase = 2;
+    b.loop(1).phase = rank ? 3 : in_several;
     b.process.openmp_cores = rank ? 5 : 11;
     RankFigures figures = rank_figures(b, 5000 + 40000000, 1.0, rank ? "no window" : "");
     figures.cores = {{0, 0, 0, 8}, {1, rank ? 1.25 : 1.2, 3, rank ? 6. : 10.}, {3, 2.5 + rank, 12, rank ? 5. : 11.}};

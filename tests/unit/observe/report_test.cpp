@@ -40,7 +40,11 @@ RankFigures half(int rank, int node = 0)
     r.loops.back().counts.executions = 2;
     r.loops.back().counts.longest_chunk_s = 0.25 * (1 + rank);
     r.calls.push_back({"MPI_Barrier", {2, 0.5, 1, 0.25, 0.125}});
-    r.phases[1] = {1, 2, r.counts.mpi_s, r.counts.blocked_s, r.counts.lent_s, r.counts.borrowed_s, 0, 1};
+    r.phases.push_back({"",
+                        no_parent,
+                        1,
+                        {1, 2, r.counts.mpi_s, r.counts.blocked_s, r.counts.lent_s, r.counts.borrowed_s, 0, 1,
+                         r.counts.computing_s, 0, 0, 0, 0, 0, {}, {}}});
     return r;
 }
 
@@ -128,8 +132,9 @@ TEST_CASE("what was computed on a lent core is the lender's help, and the owner'
     CHECK(r.without_stealing.load_balance == Approx(4. / 6));
     CHECK(r.without_stealing.communication == Approx(1));
     CHECK(r.speedup == Approx(1.5));
-    CHECK(r.phases.at(0).as_is.parallel == Approx(1));
-    CHECK(r.phases.at(0).without_stealing.parallel == Approx(4. / 6));
+    CHECK(r.phases.at(0).own.as_is.parallel == Approx(1));
+    CHECK(r.phases.at(0).whole.without_stealing.parallel == Approx(4. / 6));
+    CHECK(r.phases.at(0).own.cores == Approx(2)); // 1 s and 2 s of their own and 1 s borrowed, in 2 s
 }
 
 TEST_CASE("500 workers on 2 CPUs: the gain is that of 2, in verdict, report and JSON")
@@ -149,6 +154,8 @@ TEST_CASE("500 workers on 2 CPUs: the gain is that of 2, in verdict, report and 
         b.seat(w).visit.borrowed_ticks = 900000000;
     }
     b.lag_ticks = 160000000000;
+    b.phases_made = 1;
+    b.phase_row(0).parent = no_parent;
     b.phase_row(0).level = 1;
     b.phase_row(0).entered = 1;
     b.phase_row(0).wall_ticks = 1000000000;
@@ -165,8 +172,8 @@ TEST_CASE("500 workers on 2 CPUs: the gain is that of 2, in verdict, report and 
     CHECK(r.without_stealing.communication == Approx(1));
     CHECK(r.as_is.parallel == Approx(451. / 501));
     REQUIRE(r.phases.size() == 1);
-    CHECK(r.phases[0].without_stealing.elapsed_s == Approx(2));
-    CHECK(r.phases[0].without_stealing.communication == Approx(1));
+    CHECK(r.phases[0].own.without_stealing.elapsed_s == Approx(2));
+    CHECK(r.phases[0].own.without_stealing.communication == Approx(1));
     const auto json = nlohmann::json::parse(report_json(r));
     CHECK(json.at("without_stealing").at("speedup") == 2);
     CHECK(report_text(r).find("about 2.00 times as fast") != std::string::npos);
@@ -203,8 +210,8 @@ TEST_CASE("a rank's workers are cores of their own")
     CHECK(report.as_is.parallel == Approx(0.75)); // 2 s and 1 s of 2 s each
     CHECK(report.rank[0].counts.helped_s == 0);
     CHECK(report.totals.worker_helped_s == 0);
-    CHECK(report.phases.at(0).as_is.parallel == Approx(0.75));
-    CHECK(report.phases.at(0).as_is.communication == Approx(1));
+    CHECK(report.phases.at(0).own.as_is.parallel == Approx(0.75));
+    CHECK(report.phases.at(0).own.as_is.communication == Approx(1));
 }
 
 TEST_CASE("loops, calls and histograms add up; a longest chunk does not")
@@ -228,7 +235,8 @@ TEST_CASE("figures arrive at rank 0 as they left")
     CHECK(b.host == a.host);
     CHECK(b.loops.at(0).name == "a.c:1:main");
     CHECK(b.borrowed_on.at(0) == 1);
-    CHECK(b.phases.at(1).wall_s == 2);
+    CHECK(b.phases.at(0).counts.wall_s == 2);
+    CHECK(b.phases.at(0).parent == no_parent);
 }
 
 TEST_CASE("a report read from its JSON is the same report")
@@ -332,7 +340,9 @@ TEST_CASE("the text fits 100 columns, but for names")
     for (int nodes : {1, 2, 20}) {
         Report r = half_report(nodes);
         r.phases.push_back(r.phases[0]);
-        r.phases[1].level = -2000000000;
+        r.phases[1].path = {"x"};
+        for (double& s : r.phases[1].whole.counts.refused_s)
+            s = 1;
         const std::string text = report_text(r);
         for (size_t at = 0, end; at < text.size(); at = end + 1) {
             end = text.find('\n', at);
@@ -342,25 +352,123 @@ TEST_CASE("the text fits 100 columns, but for names")
     }
 }
 
-TEST_CASE("of many phases those are shown that took longest; levels that had no row are one phase")
+namespace {
+
+// Figures of a rank that was in the phases of `list`: name, index of the phase that it is in, seconds of its own.
+struct MadeUp {
+    const char* name;
+    int64_t parent;
+    double wall_s, mpi_s;
+};
+RankFigures in_phases(int rank, const std::vector<MadeUp>& list)
+{
+    RankFigures r = {};
+    r.rank = r.node_rank = rank;
+    for (const MadeUp& p : list) {
+        r.counts.wall_s += p.wall_s;
+        r.counts.mpi_s += p.mpi_s;
+        PhaseCounts c = {};
+        c.entered = 1 + rank;
+        c.wall_s = p.wall_s;
+        c.mpi_s = p.mpi_s;
+        c.computing_s = p.wall_s - p.mpi_s;
+        c.refused_s[0] = p.mpi_s;
+        r.phases.push_back({p.name, p.parent, p.parent == no_parent ? 1 : named_phase, c});
+    }
+    r.counts.computing_s = r.counts.wall_s - r.counts.mpi_s;
+    return r;
+}
+
+using Path = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("phases of ranks are put together by their paths; what is inside a phase is part of it")
+{
+    ReportBuilder b;
+    b.add(in_phases(0, {{"", no_parent, 1, 0}, {"step", 0, 2, 1}, {"solve", 1, 4, 0}, {"solve", 0, 8, 0}}));
+    b.add(in_phases(
+        1, {{"", no_parent, 3, 0}, {"solve", 0, 1, 0}, {"step", 0, 2, 0}, {"solve", 2, 2, 2}, {"io", 2, 8, 0}}));
+    const Report r = b.finish();
+    REQUIRE(r.phases.size() == 5);
+    // Behind the phase that it is in; the longest first: "step" takes 12 s on rank 1, "solve" 8 s on rank 0.
+    CHECK(r.phases[0].path == Path{});
+    CHECK(r.phases[1].path == Path{"step"});
+    CHECK(r.phases[2].path == Path{"step", "io"});
+    CHECK(r.phases[3].path == Path{"step", "solve"});
+    CHECK(r.phases[4].path == Path{"solve"});
+    CHECK(r.phases[0].own.counts.wall_s == 3);
+    CHECK(r.phases[0].whole.counts.wall_s == 16);
+    CHECK(r.phases[0].whole.counts.wall_s == r.elapsed_s);
+    CHECK(r.phases[1].own.counts.wall_s == 2);
+    CHECK(r.phases[1].whole.counts.wall_s == 12);
+    CHECK(r.phases[1].whole.counts.entered == 2);
+    CHECK(r.phases[1].own.counts.mpi_s == 1);
+    CHECK(r.phases[1].whole.counts.mpi_s == 3);
+    CHECK(r.phases[1].whole.counts.refused_s[0] == 3);
+    CHECK(r.phases[1].whole.counts.computing_s == 15); // 5 and 10 of 12 s each
+    CHECK(r.phases[1].whole.as_is.parallel == Approx(15. / 24));
+    CHECK(r.phases[1].whole.as_is.load_balance == Approx(7.5 / 10));
+    CHECK(r.phases[2].own.as_is.parallel == Approx(1)); // of the one rank that was there
+    CHECK(r.phases[3].own.counts.wall_s == 4);
+    double own = 0;
+    for (const PhaseRowFigures& p : r.phases)
+        own += p.own.counts.computing_s;
+    CHECK(own == Approx(r.totals.computing_s));
+}
+
+TEST_CASE("a loop is of the phase that it ran in on all ranks, or of several")
+{
+    ReportBuilder b;
+    for (int rank : {0, 1}) {
+        RankFigures r =
+            in_phases(rank, {{"", no_parent, 1, 0}, {rank ? "b" : "a", 0, 1, 0}, {rank ? "a" : "b", 0, 3, 0}});
+        for (const auto& [name, phase] :
+             std::vector<std::pair<const char*, int64_t>>{{"in a", rank ? 2 : 1},
+                                                          {"in both", 1},
+                                                          {"several", rank ? 1 : several_phases},
+                                                          {"unknown", no_phase_known}}) {
+            r.loops.push_back({name, {}, LoopCause::unknown, phase});
+            r.loops.back().counts.executions = 1;
+        }
+        b.add(std::move(r));
+    }
+    const Report r = b.finish(), again = read_report(report_json(r));
+    for (const Report* of : {&r, &again})
+        for (const LoopFigures& l : of->loops) {
+            INFO(l.name);
+            if (l.name == "in a")
+                CHECK(of->phases.at(size_t(l.phase)).path == Path{"a"});
+            else
+                CHECK(l.phase == (l.name == "unknown" ? no_phase_known : several_phases));
+        }
+    REQUIRE(again.rank.at(1).loops.at(0).name == "in a");
+    CHECK(again.phases.at(size_t(again.rank[1].loops[0].phase)).path == Path{"a"});
+    CHECK(report_text(r).find("  in a in a\n") != std::string::npos);
+}
+
+TEST_CASE("of many phases the text has those that took longest, and the files have all")
 {
     Report r = half_report();
     const PhaseRowFigures one = r.phases[0];
-    for (int level = 2; level < 64; level++) {
+    for (int i = 1; i <= 10000; i++) {
         r.phases.push_back(one);
-        r.phases.back().level = level;
-        r.phases.back().counts.wall_s = level / 100.0;
+        r.phases.back().path = {"step, " + std::to_string(i)};
+        r.phases.back().level = named_phase;
+        r.phases.back().whole.counts.wall_s = i / 1e4;
     }
-    r.phases.push_back(one);
-    r.phases.back().level = other_levels;
-    r.phases.back().counts.wall_s = 3;
     const std::string text = report_text(r), shown = text.substr(text.find("\nPHASES "));
-    CHECK(std::count(shown.begin(), shown.end(), '\n') == 24);
-    CHECK(shown.find("\n  others ") != std::string::npos);
-    CHECK(shown.find("... and 44 levels that took less") != std::string::npos);
-    CHECK(report_csv(r).find("\n,,,,others,wall,3,s\n") != std::string::npos);
-    CHECK(read_report(report_json(r)).phases.back().level == other_levels);
-    CHECK(report_json(r).find("\"level\": null") != std::string::npos);
+    CHECK(std::count(shown.begin(), shown.end(), '\n') == 24 + 23);
+    CHECK(shown.find("\n  step, 9982\n") == std::string::npos);
+    CHECK(shown.find("  step, 9982\n") < shown.find("  step, 9983\n"));
+    CHECK(shown.find("  step, 9981\n") == std::string::npos);
+    CHECK(shown.find("... and 9981 phases that took less") != std::string::npos);
+    CHECK(report_csv(r).find("\n,,,,\"step, 10000\",whole_wall,1,s\n") != std::string::npos);
+    const Report again = read_report(report_json(r));
+    CHECK(again.phases.size() == 10001);
+    CHECK(again.phases.back().path == Path{"step, 10000"});
+    CHECK(again.phases.back().level == named_phase);
+    CHECK(report_json(again) == report_json(r));
 }
 
 TEST_CASE("two reports are compared by ratios")

@@ -28,6 +28,7 @@ GROUPS = {
     "ranks64": messages.many_ranks,
     "reorder": reorder.reorder,
     "region": costs.region_cost,
+    "phase": costs.phase_cost,
     "claim": costs.claim_cost,
     "look": costs.look,
     "tracing": tracing.tracing,

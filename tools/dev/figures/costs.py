@@ -21,6 +21,18 @@ def region_cost(run, quick):
                      "ns", cost, "<= 60 ns", cost <= 60, [low, high], "rival: the loop without a region", noisy=high - low > 60)
 
 
+def phase_cost(run, quick):
+    """A begin or an end of a named phase."""
+    for title, how, most in (("begin or end a named phase", {"workshare": True}, 20), ("the same with 10,000 names", {"workshare": True}, 40),
+                             ("the same with the flag off", {}, 5)):
+        names = 10000 if "names" in title else 1
+        results = [run.run("phase_cost", ["--repeats", 50 if quick else 200, "--names", names], **how) for _ in range(3 if quick else 7)]
+        _, low, high = measure.quartiles(sorted(r["call_ns"] for r in results))
+        cost = measure.median_of(results, lambda r: r["call_ns"])
+        yield figure(title, measure.median_of(results, lambda r: r["phases_ns"]), measure.median_of(results, lambda r: r["plain_ns"]),
+                     "ns", cost, f"<= {most} ns", cost <= most, [low, high], "rival: the loop without phases", noisy=high - low > most)
+
+
 def claim_cost(run, quick):
     """A chunk of one iteration. libomp is no rival on one thread: it hands out the whole loop at once there."""
     options, env = ["--repeats", 50 if quick else 200], {"OMP_PLACES": "cores", "OMP_PROC_BIND": "close", "OMP_WAIT_POLICY": "active"}

@@ -300,7 +300,7 @@ function draw() {
         pen.strokeStyle = pen.fillStyle = colour_of('--text');
         pen.textAlign = 'left';
         let free = 0, last = -99; // for a phase's name, right of the one before; where its line is
-        for (const [time, level] of panel.phases) {
+        for (const [time, text] of panel.phases) {
             if (time < view.begin || time > view.end || x_of(time) - last < 4)
                 continue;
             last = x_of(time);
@@ -310,7 +310,7 @@ function draw() {
             pen.lineTo(last, place.bottom);
             pen.stroke();
             pen.setLineDash([]);
-            const x = last + 3, text = 'phase ' + level;
+            const x = last + 3;
             if (x < free)
                 continue;
             pen.fillText(text, x, place.title + TITLE + PHASE / 2 - 3);

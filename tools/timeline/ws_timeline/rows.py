@@ -14,8 +14,18 @@ ASLEEP = 'asleep'    # waiting, and the core sleeps
 LENT = 'lent'        # on the way to a guest, or back
 IDLE = 'idle'        # a spare core without work
 UNKNOWN = 'unknown'  # before the rank begins and after its end; what was dropped
+MOST_PHASES = 2000   # that are marked
 COMPUTES = (CHUNK, LOOP, PARALLEL, COMPUTE)
 GIVES_WAY = {WAIT, ASLEEP, LENT, IDLE, UNKNOWN}  # to a guest, in the picture
+
+
+def apart(marks, least):
+    """Those of `marks`, in order of time, that lie at least that far behind the one kept before."""
+    kept = []
+    for mark in marks:
+        if not kept or mark[0] - kept[-1][0] >= least:
+            kept.append(mark)
+    return kept
 
 
 class Row:
@@ -33,7 +43,7 @@ class Row:
 
 class Panel:
     """A trace as rows, cut to [begin, end). `states`: (what, rank, name). `lends`: (time, row lent from, row lent to, rank, loop, latency).
-    `moves`, letters with tasks: (time sent, time come, row from, row to, tasks). `phases`: (time, level). Times in ns."""
+    `moves`, letters with tasks: (time sent, time come, row from, row to, tasks). `phases`: (time, name). Times in ns."""
     def __init__(self, trace, begin=0, end=None):
         self.trace, self.begin = trace, begin
         self.end = max(trace.length if end is None else min(end, trace.length), begin + 1)
@@ -54,7 +64,7 @@ class Panel:
             row.parts = [(b - begin, e - begin, *rest) for b, e, *rest in row.parts]
         panel.lends = [(time - begin, *rest) for time, *rest in panel.lends]
         panel.moves = [(sent - begin, come - begin, *rest) for sent, come, *rest in panel.moves]
-        panel.phases = [(time - begin, level) for time, level in panel.phases]
+        panel.phases = [(time - begin, name) for time, name in panel.phases]
         panel.begin, panel.end = 0, panel.end - begin
         return panel
 
@@ -95,9 +105,9 @@ class Panel:
         self.moves = self.letters_with_tasks(homes)
         first = next((t for t in self.trace.threads if t.kind == 'home' and any(e[0] == 'phase' for e in t.events)), None)
         if first:
-            phases = [(e[1], e[5]) for e in first.events if e[0] == 'phase']
+            phases = sorted((e[1], e[3]) for e in first.events if e[0] == 'phase' and self.begin <= e[1] < self.end)
             if len(phases) > 1:
-                self.phases = [(t, level) for t, level in phases if self.begin <= t < self.end]
+                self.phases = apart(phases, (self.end - self.begin) / MOST_PHASES)
 
     def letters_with_tasks(self, homes):
         """Those that come in the panel's time; both ends must have been kept."""

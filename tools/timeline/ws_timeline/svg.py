@@ -109,14 +109,14 @@ class Drawing:
         self.lends(panel)
         self.moves(panel)
         free, last = 0, -99
-        for time, level in panel.phases:
-            x, text = self.x(time), f'phase {level}'
+        for time, text in panel.phases:
+            x = self.x(time)
             if x - last < 4:  # lines would hide the rows
                 continue
             last = x
             self.put(f'<path class="d" d="M{number(x)},{top - 4}V{self.y - self.gap}"/>')
             if x >= free:
-                self.put(f'<text class="s" x="{number(x)}" y="{top - 6}">{text}</text>')
+                self.put(f'<text class="s" x="{number(x)}" y="{top - 6}">{escape(text)}</text>')
                 free = x + 6.5 * len(text)
         x = number(self.x(panel.end))
         if panel.end < self.end:

@@ -277,7 +277,7 @@ def take(path, threads, events, span):
             elif kind == 'asleep':
                 a, name = args['woken'], ''
             elif kind == 'phase':
-                a, name = args['level'], ''
+                a = args.get('level', 0) if args else 0
             elif kind == 'parallel':
                 a, b, name = args['threads'], args['lent'], ''
             elif kind == 'rows':
@@ -431,7 +431,7 @@ def event_of(region, begin, end, values):
     elif kind == 'asleep':
         a = values['woken']
     elif kind == 'phase':
-        a = values['level']
+        name, a = region.name, values.get('level', 0)
     elif kind == 'parallel':
         a, b = values['threads'], values['lent']
     elif kind == 'rows':

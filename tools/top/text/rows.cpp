@@ -49,7 +49,7 @@ void describe(Line& line, const Row& row, unsigned width)
         const std::string call = c.call.empty() ? row.home ? "in MPI" : "no work" : c.call;
         switch (c.state) {
         case Seated::computing:
-            text = row.home ? "computing" : "helps its rank";
+            text = !row.home ? "helps its rank" : r.phase.empty() ? "computing" : "computing, " + r.phase;
             style = Style::computing;
             break;
         case Seated::blocked:
