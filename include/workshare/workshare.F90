@@ -1,12 +1,12 @@
 ! SPDX-License-Identifier: MIT
 !
-! The functions of ws.h that are about phases, in Fortran: `use workshare`. Link with libws, as mpifort does with -lws or -fws.
+! Functions of ws.h in Fortran: `use workshare`. Link with libws, as mpifort does with -lws or -fws.
 !
 module workshare
     use iso_c_binding, only: c_double, c_int, c_int64_t, c_size_t
     implicit none
     private
-    public :: ws_phase_begin, ws_phase_end, ws_enable, ws_metrics, ws_metrics_t
+    public :: ws_wait_begin, ws_wait_end, ws_phase_begin, ws_phase_end, ws_enable, ws_metrics, ws_metrics_t
 
     ! struct ws_metrics of ws.h, which describes each component.
     type, bind(C) :: ws_metrics_t
@@ -16,6 +16,10 @@ module workshare
     end type
 
     interface
+        subroutine ws_wait_begin() bind(C, name='ws_wait_begin')
+        end subroutine
+        subroutine ws_wait_end() bind(C, name='ws_wait_end')
+        end subroutine
         ! Blanks at the end of the name do not count.
         subroutine ws_phase_begin(name)
             character(len=*), intent(in) :: name

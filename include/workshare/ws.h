@@ -179,6 +179,61 @@ static inline void ws_bodies_call_mpi(void)
 }
 
 /**
+ * Begins a wait outside of MPI: until ws_wait_end(), the calling rank's core may be lent.
+ *
+ * Put the two calls around code that sleeps: a wait for a GPU, for a file or a socket, for another process, for a
+ * condition. Workshare sees waits in MPI by itself.
+ *
+ * @code
+ * ws_wait_begin();
+ * cudaStreamSynchronize(stream);
+ * ws_wait_end();
+ * @endcode
+ *
+ * The calling thread keeps running, and shares its core with a helper thread if it computes. Waits may be nested: the
+ * outermost pair counts. In a wait, MPI may be called as usual: a call that waits does not lend the core again.
+ *
+ * @par Errors
+ * None. If the system gives no thread, the core is not lent. After MPI_Finalize and in a child of fork(), nothing is
+ * lent, and the calls still have to be paired.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * Any thread may call it. The core of the thread that called MPI_Init is lent, outside of loop bodies. On other
+ * threads, in the body of a shared loop and in a shared parallel region of OpenMP, the calls have no effect.
+ *
+ * @par Cost
+ * Without -workshare, a call. With it, waking a thread, about 2 us, and for the first wait, creating one.
+ *
+ * @par Source
+ * Workshare.
+ */
+void ws_wait_begin(void);
+
+/**
+ * Ends the wait that ws_wait_begin() began, on the same thread.
+ *
+ * MPI_Finalize ends an open wait, too.
+ *
+ * @par Errors
+ * Without a ws_wait_begin() on this thread, it prints one warning per process and does nothing else.
+ *
+ * @par Blocking
+ * It waits until the thread that lends the core has been woken and has left: mostly 10 to 50 us, and rarely up to a
+ * quantum (WS_QUANTUM). It does not wait for a helper thread on the core, which finishes its chunk beside the caller,
+ * as after a wait in MPI. In a wait that was too short to lend the core, it returns at once.
+ *
+ * @par Threads
+ * As ws_wait_begin().
+ *
+ * @par Source
+ * Workshare.
+ */
+void ws_wait_end(void);
+
+/**
  * Begins a phase of the program, which the report shows by itself.
  *
  * A phase ends by ws_phase_end. Phases may be nested: a phase is the path of the names that are open, so "solve" inside

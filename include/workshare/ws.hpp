@@ -714,6 +714,28 @@ public:
     phase& operator=(const phase&) = delete;
 };
 
+/// A wait outside of MPI: while the object exists, the calling rank's core may be lent.
+///
+/// @code
+/// {
+///     ws::waiting waiting;
+///     cudaStreamSynchronize(stream);
+/// }
+/// @endcode
+///
+/// Destroy the object on the thread that made it. Errors, blocking and threads are those of ws_wait_begin and
+/// ws_wait_end in ws.h.
+///
+/// @par Source
+/// Workshare.
+class waiting {
+public:
+    waiting() noexcept { ws_wait_begin(); }
+    ~waiting() { ws_wait_end(); }
+    waiting(const waiting&) = delete;
+    waiting& operator=(const waiting&) = delete;
+};
+
 } // namespace ws
 
 #endif

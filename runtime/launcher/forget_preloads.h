@@ -25,7 +25,7 @@ inline void forget_preloads()
     for (std::string one; libraries >> one;) {
         const std::string name = one.substr(one.rfind('/') + 1);
         if (name != "libws-calls.so" && name != "libws-early.so" && name != "libws-late.so" &&
-            name != "libws.so.1")
+            name != "libws-waits.so" && name != "libws.so.1")
             others += (others.empty() ? "" : ":") + one;
         else
             by_name |= name == one;

@@ -254,13 +254,22 @@ void HomeThread::stop()
     show(lender_.seat(), Seated::computing, ticks());
 }
 
-bool HomeThread::is_another() const { return !WS_LIKELY(active_ && home_thread && !loop::self.in_region); }
+// In a wait outside of MPI its stand-in has its seat, so it waits as another thread does.
+bool HomeThread::is_another() const
+{
+    return !WS_LIKELY(active_ && home_thread && !loop::self.in_region && !rank_.stand_in().is_open());
+}
+
+bool HomeThread::may_be_stood_in_for() const
+{
+    return !is_another() && !(rank_.options.call_name && rank_.options.call_name());
+}
 
 __attribute__((noinline)) void HomeThread::another_blocked(unsigned polls)
 {
     if (!home_thread && loop::thread_in_region())
         guest_blocked(polls);
-    else if (!home_thread && active_)
+    else if (active_ && !(home_thread && loop::self.in_region))
         others_.blocked(polls);
     else
         blocked_in_region(polls);
@@ -285,8 +294,12 @@ void HomeThread::blocked_in_region(unsigned polls)
 void HomeThread::blocked(unsigned polls)
 {
     if (is_another()) {
-        another_blocked(polls);
-        return;
+        if (polls == 0 && home_thread && rank_.stand_in().is_open())
+            rank_.stand_in().end_if_left();
+        if (is_another()) {
+            another_blocked(polls);
+            return;
+        }
     }
     if (WS_UNLIKELY((polls & look_mask_) == 0))
         turn(polls);

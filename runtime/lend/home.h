@@ -41,6 +41,12 @@ public:
 
     bool had_neighbours() const { return lender_.had_neighbours(); }
 
+    // Whether the calling thread may begin a wait outside of MPI: it is the rank's own, in no iteration, not in MPI,
+    // and in no such wait.
+    bool may_be_stood_in_for() const;
+    // Used by who has the seat: this thread, or its stand-in while that is there (stand_in.h).
+    Lender& lender() { return lender_; }
+
 private:
     // Another thread of the program waits, or a loop's body does: the core must not be lent then.
     bool is_another() const;

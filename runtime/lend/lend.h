@@ -5,6 +5,7 @@
 //
 //   rank.h         a rank that lends: all of it is below one object of this class
 //   home.cpp       the rank's own thread: what the fork's hooks call
+//   stand_in.cpp   the thread that lends the core in waits outside of MPI
 //   worker.cpp     threads on spare cores, which help their own rank first
 //   lender.cpp     the steal path of either: choose, claim, lend, sleep; the idle ladder
 //   hand_over.h    which work is worth a hand-over: arithmetic

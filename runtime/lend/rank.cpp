@@ -14,6 +14,7 @@ void Rank::start()
 {
     peers_.start(window);
     home_.start();
+    stand_in_.start();
     workers_.start();
 }
 
@@ -27,6 +28,7 @@ void Rank::retime(const LendTimes& t)
 
 void Rank::stop()
 {
+    stand_in_.stop();
     home_.stop();
     workers_.stop();
 }

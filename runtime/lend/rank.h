@@ -8,6 +8,7 @@
 #include "lend/home.h"
 #include "lend/lend.h"
 #include "lend/peers.h"
+#include "lend/stand_in.h"
 #include "lend/worker.h"
 #include "loop/region.h"
 
@@ -63,6 +64,14 @@ public:
     // Wakes a few threads of the node that sleep for lack of work, its own workers first.
     void wake() override;
     void long_wait(const char* what) override { check_peers(what); }
+    // A wait outside of MPI, or a call that may become one. False: it is not lent, and has no end here.
+    bool wait_begins(observe::Outside what, bool declared) override
+    {
+        return lends() && home_.may_be_stood_in_for() && stand_in_.begin(what, declared);
+    }
+    void wait_ends() override { stand_in_.end(); }
+    // From here on there are waits that are not declared.
+    void watch_calls() { stand_in_.watch_calls(); }
 
     // ---- for the files of this folder
 
@@ -80,6 +89,7 @@ public:
         return base::ticks() - base::Hardware::load_relaxed(core.looked_at) < times.patience_ticks;
     }
     Workers& workers() { return workers_; }
+    StandIn& stand_in() { return stand_in_; }
     // Makes a thread that runs loop bodies, on these CPUs from its first moment if it may use them. Returns an errno as
     // pthread_create does.
     int start_body_thread(pthread_t& thread, base::CpuMask cpus, void* (*run)(void*), void* argument) const;
@@ -93,6 +103,7 @@ private:
     volatile base::Flag lends_ = 1;
     Peers peers_;
     HomeThread home_{*this};
+    StandIn stand_in_{*this, home_};
     Guests guests_{*this};
     Workers workers_{*this};
 };

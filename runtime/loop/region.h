@@ -40,6 +40,10 @@ public:
     virtual void make_guests() = 0;          // creates the guests that thieves have asked for
     virtual void wake() = 0;                 // a region was published that is worth waking sleepers for
     virtual void long_wait(const char* what) = 0; // called now and then while waiting for another process
+    // The calling thread waits for something outside of MPI: said by the program, or a call that takes long perhaps.
+    // False: its core is not lent meanwhile. Otherwise the same thread says when that is over.
+    virtual bool wait_begins(observe::Outside what, bool declared) = 0;
+    virtual void wait_ends() = 0;
 
 protected:
     ~Lending() = default;

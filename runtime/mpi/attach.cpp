@@ -146,6 +146,7 @@ void start_stealing(Job& job)
     host.lending = job.lending = new lend::Rank(job.window, host, lending);
     host.any_thread = job.hooks->thread_level_asked == MPI_THREAD_MULTIPLE; // from here on all else is there
     job.lending->start();
+    watch_calls(job);
 }
 
 void attach_policies(Job& job)

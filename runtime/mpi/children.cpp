@@ -77,7 +77,8 @@ bool is_ours(const char* library, size_t length)
     const auto is = [&](const char* one) {
         return size_t(library + length - name) == std::strlen(one) && std::memcmp(name, one, std::strlen(one)) == 0;
     };
-    return is("libws-calls.so") || is("libws-early.so") || is("libws-late.so") || is("libws.so.1");
+    return is("libws-calls.so") || is("libws-early.so") || is("libws-late.so") || is("libws-waits.so") ||
+           is("libws.so.1");
 }
 
 // Whether the value of LD_PRELOAD has one of ours without its folder.

@@ -56,6 +56,7 @@ void become_no_rank()
     abi::use_fresh_locks();
     abi::free_merge_lock();
     abi::free_call_lock();
+    abi::forget_waits();
 }
 
 namespace {

@@ -68,6 +68,9 @@ void show_ended(Job& job);
 void follow_forks(Job& job);
 void become_no_rank();
 
+// Under WS_WAITS: from here on calls that may take long are waits. Once job.lending has started.
+void watch_calls(Job& job);
+
 // What is needed to tell at the end what other programs used of the node's CPUs: called when the rank has attached.
 void note_cpus(Job& job);
 

@@ -110,6 +110,7 @@ Totals own_totals(Job& job, const RankFigures& figures)
     t.inactive = job.inactive != is_active;
     t.wall = c.wall_s;
     t.idle = c.blocked_s;
+    t.outside_mpi = c.waits_program_s + c.waits_gpu_s + c.waits_io_s;
     t.lent = c.lent_s;
     t.stolen = c.borrowed_s;
     t.regions = c.executions;

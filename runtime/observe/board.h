@@ -41,6 +41,9 @@ enum class Seated : Flag {
     away = 6,      // guest: without a core
 };
 
+// What a rank waits for outside of MPI: what the program says by ws_wait_begin(), a GPU, a file or a socket.
+enum class Outside : unsigned { program, gpu, io, kinds };
+
 enum class SeatKind : Flag { none = 0, home = 1, worker = 2, guest = 3 };
 
 // Why a blocked thread did not steal when it looked. Counted once for each time that the answer changes in a wait.

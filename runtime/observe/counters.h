@@ -32,7 +32,7 @@
     MADE(TIME, wall, REPORT, NONE, "from the end of MPI_Init to MPI_Finalize, once all ranks are there") \
     MADE(TIME, computing, REPORT, NONE, "the rank's own thread outside of MPI, but for close_wait_s") \
     LOOPS(TIME, close_wait, REPORT, NONE, "its own thread waiting for guests at the ends of its loops") \
-    PROCESS(TIME, mpi, REPORT, NONE, "its own thread in MPI") \
+    PROCESS(TIME, mpi, REPORT, NONE, "its own thread in MPI, or in a wait outside of MPI") \
     HOME(TIME, blocked, REPORT, WS_TIME_BLOCKED, "of mpi_s: waits longer than the spin (WS_SPIN)") \
     HOME(TIME, lent, REPORT, WS_TIME_LENT, "of blocked_s: its core was lent") \
     MADE(TIME, helped, REPORT, NONE, "of lent_s: its core computed for other ranks") \
@@ -96,7 +96,10 @@
     PROCESS(TIME, flex_expected, LATER, NONE, "that XMPI's moves were to gain, in the intervals after them that were compared") \
     PROCESS(TIME, flex_gained, LATER, NONE, "that they did gain there: the slowest process's time for the same work") \
     PROCESS(COUNT, flex_plans, LATER, NONE, "plans that XMPI made of where rows were to go, as its processes were unequal") \
-    PROCESS(COUNT, flex_plans_blocked, LATER, NONE, "of them: while the rank's own thread waited in MPI")
+    PROCESS(COUNT, flex_plans_blocked, LATER, NONE, "of them: while the rank's own thread waited in MPI") \
+    PROCESS(TIME, waits_program, LATER, NONE, "of blocked_s: outside of MPI, between ws_wait_begin and ws_wait_end") \
+    PROCESS(TIME, waits_gpu, LATER, NONE, "of blocked_s: outside of MPI, for a GPU, under -workshare-waits") \
+    PROCESS(TIME, waits_io, LATER, NONE, "of blocked_s: outside of MPI, for files and sockets, under -workshare-waits")
 
 // Counters of a `ws for` in the source. Short executions run whole, and only one in 16 of them is timed, or all if the
 // run is observed. The others are cut into chunks and all timed, open to close. The first eight are those that an

@@ -151,7 +151,14 @@ std::string waiting(const RankCounts& c)
     if (c.blocked_s <= 0)
         return "";
     Table t({"<", "", "of the waiting", "times"});
-    t.row({"waited in MPI, all ranks", time_text(c.blocked_s), "100 %", ""});
+    const double outside = c.waits_program_s + c.waits_gpu_s + c.waits_io_s;
+    t.row({outside > 0 ? "waited, all ranks" : "waited in MPI, all ranks", time_text(c.blocked_s), "100 %", ""});
+    const std::pair<const char*, double> kinds[] = {{"of it outside MPI, after ws_wait_begin", c.waits_program_s},
+                                                    {"of it outside MPI, for a GPU", c.waits_gpu_s},
+                                                    {"of it outside MPI, for files and sockets", c.waits_io_s}};
+    for (const auto& [text, seconds] : kinds)
+        if (seconds > 0)
+            t.row({text, time_text(seconds), percent(seconds, c.blocked_s), ""});
     const auto row = [&](const char* lost, const TimePart& p) {
         t.row({std::string(lost) + p.text, time_text(p.seconds), percent(p.seconds, c.blocked_s),
                p.times < 0 ? "" : count_text(p.times)});

@@ -217,7 +217,9 @@ Cause largest_cause(const Totals& t, const Facts& f)
     case unsigned(Refusal::nothing_shared):
         return nothing_shared_cause(f, share);
     case unsigned(Refusal::all_wait):
-        return {format("%.0f %% of the waiting was for communication, while no rank of the node computed%s",
+        return {format(t.outside_mpi > 0.5 * t.idle
+                           ? "%.0f %% of the waiting passed while no rank of the node computed%s"
+                           : "%.0f %% of the waiting was for communication, while no rank of the node computed%s",
                        100 * share, mostly_in_call(f).c_str())};
     case unsigned(Refusal::core_taken):
         return no_core_cause(t, f);
@@ -366,7 +368,9 @@ std::string job_text(const Totals& t)
 std::string waited_text(const Totals& t)
 {
     const double total = t.wall * t.ranks;
-    return format("ranks waited in MPI %.1f %% of the time", total > 0 ? 100 * t.idle / total : 0);
+    const double share = total > 0 ? 100 * t.idle / total : 0;
+    return t.outside_mpi > 0.01 * t.idle ? format("ranks waited in MPI and outside %.1f %% of the time", share)
+                                         : format("ranks waited in MPI %.1f %% of the time", share);
 }
 
 // The part of the time in which cores were spare that was used. A worker has nothing of its own to do, so all of its

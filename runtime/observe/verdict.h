@@ -13,7 +13,7 @@ namespace ws::observe {
 struct Totals {
     double ranks, nodes, alone_on_node; // ranks that share their node with no other
     double wall;                        // attach to detach, the longest
-    double idle;                        // blocked in MPI, lent time included
+    double idle;                        // blocked in MPI and outside of it, lent time included
     double lent;                        // of it: cores of ranks lent; not of workers, which always want more
     double stolen;                      // guests computing
     double regions, regions_off, regions_shared, regions_joined;
@@ -30,6 +30,7 @@ struct Totals {
     double kept_off; // of computing: the rank had something to compute, but no CPU
     double polls; // calls of MPI_Test and its like that found nothing, without WS_POLL
     double crowded; // how many ranks are on nodes with more ranks than CPUs
+    double outside_mpi; // of idle: ws_wait_begin, or calls under -workshare-waits
 };
 constexpr int totals_count = sizeof(Totals) / sizeof(double);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """mpi4py_test.py MPIRUN PROGRAMS FAMILY MPICC STAGE [--source FOLDER]: Python programs under `workshare`, with Debian's package of mpi4py, which is downloaded
-to a temporary folder. Ranks that wait lend their cores; mpi4py's own tests, from its source, pass as they do without."""
+to a temporary folder. For Workshare's own MPICH, the family `workshare`, and for others with --source, mpi4py is built from its source, under mpirun -workshare. Ranks that wait lend their cores; mpi4py's own tests, from its source, pass as they do without."""
 import atexit
 import glob
 import os
@@ -38,13 +38,28 @@ def package():
 def built():
     """mpi4py from its source, for the MPI that this test is about."""
     copy = os.path.join(FOLDER, 'source')
-    shutil.copytree(SOURCE, copy)
+    shutil.copytree(source(), copy)
     done = subprocess.run([PYTHON, 'setup.py', 'build', '--build-lib', os.path.join(FOLDER, 'built')], cwd=copy, env={**os.environ, 'MPICC': MPICC},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600, check=False)
     if done.returncode:
         skip(f'mpi4py cannot be built for {FAMILY}: {done.stdout.strip().splitlines()[-1]}')
         finish()
     return os.path.join(FOLDER, 'built')
+
+
+def source():
+    """The folder of mpi4py's source; ends the test if it cannot be had."""
+    folder = SOURCE or os.path.join(FOLDER, 'tests')
+    if not os.path.isdir(folder):
+        done = subprocess.run([DOWNLOAD, 'mpi4py', os.path.join(FOLDER, 'download')], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300,
+                              check=False)
+        found = glob.glob(os.path.join(FOLDER, 'download', '*.orig.tar.*'))
+        if not found:
+            skip(f"mpi4py's source cannot be had: {done.stdout.strip().splitlines()[-1]}")
+            finish()
+        os.mkdir(folder)
+        subprocess.run(['tar', '-xf', found[0], '-C', folder, '--strip-components=1'], check=True, timeout=60)
+    return folder
 
 
 def flags(*words):
@@ -58,17 +73,7 @@ def shares(library):
 
 
 def own_tests():
-    folder = SOURCE
-    if not folder:
-        done = subprocess.run([DOWNLOAD, 'mpi4py', os.path.join(FOLDER, 'download')], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300,
-                              check=False)
-        found = glob.glob(os.path.join(FOLDER, 'download', '*.orig.tar.*'))
-        if not found:
-            skip(f"mpi4py's source cannot be had: {done.stdout.strip().splitlines()[-1]}")
-            return
-        folder = os.path.join(FOLDER, 'tests')
-        os.mkdir(folder)
-        subprocess.run(['tar', '-xf', found[0], '-C', folder, '--strip-components=1'], check=True, timeout=60)
+    folder = source()
     # Processes that a program starts are not tested under MPICH, nor is what depends on a user or a network.
     words = [os.path.join(folder, 'test/runtests.py'), '--no-builddir', '-e', 'spawn', '-e', 'dynproc', '-e', 'util_pkl5', '-e', 'doc']
     wrong = []
@@ -82,13 +87,13 @@ def own_tests():
     expect(result, f'fail with Workshare only: {sorted(wrong[1] - wrong[0])[:10]}', not wrong[1] - wrong[0])
 
 
-if FAMILY != 'openmpi' and not SOURCE:
+if FAMILY not in ('openmpi', 'workshare') and not SOURCE:
     skip(f"Debian's mpi4py is for Open MPI, and this is {FAMILY}")
     finish()
 PATH = {'PYTHONPATH': package() if FAMILY == 'openmpi' else built()}
 library = os.path.join(FOLDER, 'loop.so')
-subprocess.run([MPICC, *flags('--cflags'), '-O2', '-shared', '-fPIC', os.path.join(HERE, '../../job/host/loop.c'), '-o', library, *flags('--mpi', FAMILY, '--libs')],
-               check=True, timeout=60)
+of_loops = [['-fws'], []] if FAMILY == 'workshare' else [flags('--cflags'), flags('--mpi', FAMILY, '--libs')]
+subprocess.run([MPICC, *of_loops[0], '-O2', '-shared', '-fPIC', os.path.join(HERE, '../../job/host/loop.c'), '-o', library, *of_loops[1]], check=True, timeout=60)
 if CORES >= 2:
     shares(library)
 own_tests()

@@ -25,10 +25,10 @@ with tempfile.TemporaryDirectory(prefix='a blank ') as prefix:
     with open(f'{prefix}/bin/mpirun', 'w') as f:
         f.write('#!/bin/sh\necho here\n')
     os.chmod(f'{prefix}/bin/mpirun', 0o755)
-    show = 'eval "$("$1" env --prefix "$2")"; mpirun; printf "%s\\n" "$LD_LIBRARY_PATH" "$MANPATH" "$XDG_DATA_DIRS" "$PKG_CONFIG_PATH" "$CMAKE_PREFIX_PATH"'
+    show = 'eval "$("$1" env --prefix "$2")"; mpirun; printf "%s\\n" "$LD_LIBRARY_PATH" "$MANPATH" "$XDG_DATA_DIRS" "$PKG_CONFIG_PATH" "$CMAKE_PREFIX_PATH" "$PYTHONPATH"'
     code, out, err = run('bash', '-euc', show, 'bash', SETUP, os.path.basename(prefix), cwd=os.path.dirname(prefix),
-                         env={'LD_LIBRARY_PATH': '/other', 'MANPATH': '', 'XDG_DATA_DIRS': '/data', 'PKG_CONFIG_PATH': '', 'CMAKE_PREFIX_PATH': '/cmake'})
-    expect('env', (code, out, err), (0, f'here\n{prefix}/lib:/other\n{prefix}/share/man:\n{prefix}/share:/data\n{prefix}/lib/pkgconfig\n{prefix}:/cmake\n', ''))
+                         env={'LD_LIBRARY_PATH': '/other', 'MANPATH': '', 'XDG_DATA_DIRS': '/data', 'PKG_CONFIG_PATH': '', 'CMAKE_PREFIX_PATH': '/cmake', 'PYTHONPATH': '/python'})
+    expect('env', (code, out, err), (0, f'here\n{prefix}/lib:/other\n{prefix}/share/man:\n{prefix}/share:/data\n{prefix}/lib/pkgconfig\n{prefix}:/cmake\n{prefix}/lib/python:/python\n', ''))
 
 # csh expands history in quotes, too, and neither shell takes what the other quotes by.
 with tempfile.TemporaryDirectory(prefix="it's! a \\") as prefix:
@@ -37,9 +37,9 @@ with tempfile.TemporaryDirectory(prefix="it's! a \\") as prefix:
         f.write('#!/bin/sh\necho here\n')
     os.chmod(f'{prefix}/bin/mpirun', 0o755)
     env = {'PREFIX': prefix, 'SETUP': SETUP, 'PATH': os.environ['PATH'], 'LD_LIBRARY_PATH': '', 'MANPATH': '/man', 'XDG_DATA_DIRS': '/data', 'PKG_CONFIG_PATH': '/other',
-           'CMAKE_PREFIX_PATH': ''}
-    right = f'here\n{prefix}/lib\n{prefix}/share/man:/man\n{prefix}/share:/data\n{prefix}/lib/pkgconfig:/other\n{prefix}\n'
-    show = 'printf "%s\\n" "$LD_LIBRARY_PATH" "$MANPATH" "$XDG_DATA_DIRS" "$PKG_CONFIG_PATH" "$CMAKE_PREFIX_PATH"'
+           'CMAKE_PREFIX_PATH': '', 'PYTHONPATH': ''}
+    right = f'here\n{prefix}/lib\n{prefix}/share/man:/man\n{prefix}/share:/data\n{prefix}/lib/pkgconfig:/other\n{prefix}\n{prefix}/lib/python\n'
+    show = 'printf "%s\\n" "$LD_LIBRARY_PATH" "$MANPATH" "$XDG_DATA_DIRS" "$PKG_CONFIG_PATH" "$CMAKE_PREFIX_PATH" "$PYTHONPATH"'
     for shell, of, line in (('tcsh', 'csh', 'eval `"$SETUP" env --shell csh --prefix "$PREFIX"`; mpirun; '), ('fish', 'fish', '$SETUP env --shell fish --prefix $PREFIX | source; mpirun; ')):
         code, out, err = run(SETUP, 'env', '--shell', of, '--prefix', prefix, env=env)
         begin = {'csh': 'setenv ', 'fish': 'set -gx '}[of]

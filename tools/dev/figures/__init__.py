@@ -12,6 +12,7 @@ GROUPS = {
     "pays": pays.pays,
     "programs": programs.programs,
     "crowd": crowd.crowd,
+    "moreranks": crowd.more_ranks,
     "ranks16": sleeping.sixteen_ranks,
     "workers": sleeping.workers,
     "openmp": openmp.openmp,

@@ -67,3 +67,23 @@ def crowd(run, quick):
     yield line.table("Beside others that use the same cores", ["beside", "loop", "plain", "workshare", "plain / workshare", "quartile", "quartile"], rows,
                      "Means of all executions, of so much work on one core; 2 ranks bound to the cores, the others free to move but for the second job: its"
                      " ranks are bound, too.")
+
+
+def more_ranks(run, quick):
+    """More ranks than cores, in turn without -workshare, with it, and with ranks that sleep but help nobody. The kernel gives the core of a rank that sleeps to
+    its neighbours; a rank of MPICH's own spins, and keeps them from it. So the last pair shows what lending adds."""
+    pairs, run_us, rows = 3 if quick else 15, 150000 if quick else 1000000, []
+    shapes = (("double loop", ()), ("balanced loop", ("--balanced",)))
+    steps = {(loop, shape): measure.calibrated(run, loop, *shape) for loop in LOOPS for _, shape in shapes}
+    for ranks in 4, 8:
+        for loop, (name, shape) in ((loop, shape) for loop in LOOPS for shape in shapes):
+            options = [*shape, "--steps", steps[loop, shape], "--no-serial", "--repeats", int(run_us / measure.microseconds(loop))]
+
+            def once(**how):
+                return run.run("double_loop", options, ranks=ranks, bind="none", **how)
+            plain, shared, asleep = measure.in_turn(pairs, once, lambda: once(workshare=True), lambda: once(workshare=True, flags=["-workshare-victim", "none"]))
+            yield line.faster(f"{name}, {loop}, {ranks} ranks on {run.ranks} cores: plain / workshare", shared, plain, mean_us, "us", 0.97, "without -workshare")
+            gain, low, high = measure.ratio_of(asleep, shared, mean_us)
+            rows.append([ranks, f"{name}, {loop}", *[line.us(measure.median_of(results, mean_us)) for results in (plain, asleep, shared)], gain, low, high])
+    yield line.table("More ranks than cores", ["ranks", "loop", "plain", "nobody helps", "workshare", "nobody helps / workshare", "quartile", "quartile"], rows,
+                     f"Means of all executions, of so much work on one core; {run.ranks} cores, ranks free to move.")
