@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tools/dev/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
-from . import any_mpi, costs, crowd, flex, footprint, loops, messages, openmp, pays, placement, programs, reorder, sleeping, tasks, tracing, unmodified
+from . import advice, any_mpi, costs, crowd, flex, footprint, loops, messages, openmp, pays, placement, programs, reorder, sleeping, tasks, tracing, unmodified
 
 # The order of the table.
 GROUPS = {
@@ -12,6 +12,7 @@ GROUPS = {
     "pays": pays.pays,
     "programs": programs.programs,
     "crowd": crowd.crowd,
+    "advice": advice.advice,
     "ranks16": sleeping.sixteen_ranks,
     "workers": sleeping.workers,
     "openmp": openmp.openmp,
