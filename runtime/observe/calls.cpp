@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "observe/calls.h"
 
+#include "observe/cpu_counters.h"
 #include "observe/moments.h"
 #include "observe/recorder.h"
 #include "base/atomics.h"
@@ -83,6 +84,9 @@ Marks counted_at(uint64_t now)
 
 Moments moments;
 
+CpuCounters counters;
+ComputingCount<CpuCounters> computing;
+
 Moment now_spent(uint64_t now)
 {
     const Marks m = counted_at(now);
@@ -130,6 +134,8 @@ void called(const char* name, int enter)
         if (!is_clock(name)) {
             call = {name, ticks()};
             note_moment(call.begin);
+            if (WS_UNLIKELY(computing.is_started()) && is_home())
+                computing.enter(call.begin);
         }
         return;
     }
@@ -141,6 +147,8 @@ void called(const char* name, int enter)
     if (is_home()) {
         bump(board->process.mpi_ticks, took);
         note_moment(now);
+        if (WS_UNLIKELY(computing.is_started()))
+            computing.leave(now);
     }
     if (row == no_row)
         return;
@@ -155,6 +163,17 @@ void start_moments(double ticks_per_us)
     constexpr double step_us = 1000;
     moments.start(now_spent(board->attached_at), uint64_t(step_us * ticks_per_us));
 }
+
+std::string start_counting(double ticks_per_us)
+{
+    constexpr double shortest_us = 100; // two readings take about 0.6 us
+    const std::string refused = counters.open();
+    if (refused.empty())
+        computing.start(counters, ticks(), uint64_t(shortest_us * ticks_per_us));
+    return refused;
+}
+
+Computed computed() { return {computing.ticks(), computing.sum().instructions, computing.sum().cycles}; }
 
 void note_moment(uint64_t now)
 {

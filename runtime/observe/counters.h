@@ -102,7 +102,10 @@
     MADE(COUNT, openmp_regions, LATER, NONE, \
          "parallel regions of OpenMP that were not shared; counted under -workshare-openmp=hint") \
     MADE(TIME, openmp_regions, LATER, NONE, "in them") \
-    MADE(TIME, openmp_tasks, LATER, NONE, "of it: in regions that created OpenMP tasks")
+    MADE(TIME, openmp_tasks, LATER, NONE, "of it: in regions that created OpenMP tasks") \
+    MADE(TIME, counted, LATER, NONE, "part of computing_s in which the processor's counters were read; 0: refused") \
+    MADE(COUNT, instructions, LATER, NONE, "in it: instructions of the rank's own thread, in user code") \
+    MADE(COUNT, cycles, LATER, NONE, "in it: cycles of the rank's own thread, in user code")
 
 // Counters of a `ws for` in the source. Short executions run whole, and only one in 16 of them is timed, or all if the
 // run is observed. The others are cut into chunks and all timed, open to close. The first eight are those that an

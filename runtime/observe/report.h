@@ -114,6 +114,7 @@ struct Conditions {
                                // in reports of old versions
     double cpus = 0;           // that the ranks of its node may use together; 0: not known
     double rank_cpus = 0;      // that the rank may use; 0: not known
+    std::string counters;      // why the processor's counters cannot be read; empty: they can
     double others = 0;         // what other programs used, on the node where that was most: a share, as Facts::others
 };
 

@@ -90,7 +90,8 @@ Json conditions(const Conditions& c)
             {"openmp_threads", count(c.openmp_threads)},
             {"cpus", count(c.cpus)},
             {"rank_cpus", count(c.rank_cpus)},
-            {"others", c.others}};
+            {"others", c.others},
+            {"counters_refused", text_or_null(c.counters)}};
 }
 
 Json efficiency(const Efficiency& e)
@@ -320,6 +321,7 @@ Conditions read_conditions(const At& at)
     c.cpus = at["cpus"].number();
     c.rank_cpus = at["rank_cpus"].number();
     c.others = at["others"].number();
+    c.counters = at["counters_refused"].text_or_null();
     return c;
 }
 
