@@ -128,7 +128,8 @@ Gain gain_of(const Report& r, double least_s, double used_s, double most_s, doub
     Gain g = {speedup_of(w, is_short ? sure_part_if_short * least_s : least_s, 2 * lost_s + noise_s),
               speedup_of(w, used_s, lost_s), speedup_of(w, most_s)};
     g.expected = std::max(1.0, std::min(g.expected, g.high)); // what does not pay is not shared
-    g.low = std::min(g.low, g.expected);
+    g.low = std::min(g.low, g.expected) / (1 + run_noise);
+    g.high *= 1 + run_noise;
     return g;
 }
 

@@ -97,9 +97,9 @@ TEST_CASE("loops are marked if one rank has more work: 3 s and 1 s become 2 s ea
     const Counsel c = advise({run_of({3, 1})});
     const Advice* a = advice_of(c, "mark_loops");
     REQUIRE(a);
-    CHECK(a->gain.high == Approx(1.5));
+    CHECK(a->gain.high == Approx(1.5 * 1.03)); // two runs of one command differ by 3 %
     CHECK(a->gain.expected == Approx(3 / (2 + 0.03)).epsilon(1e-4));
-    CHECK(a->gain.low == Approx(3 / (2 + 0.06)).epsilon(1e-4));
+    CHECK(a->gain.low == Approx(3 / (2 + 0.06) / 1.03).epsilon(1e-4));
     CHECK(a->commands.back() == "mpirun -workshare -bind-to core -n 2 /home/me/app");
     CHECK(a->basis.find("MPI_Allreduce") != std::string::npos);
     CHECK(is_unknown(c, "one run shows no scaling"));
@@ -119,16 +119,16 @@ TEST_CASE("a balanced run, one alone on its node, and one that waits for message
     CHECK(rejected_of(c, "sharing"));
 }
 
-TEST_CASE("what costs more than it brings is not advised: 3 s and 1 s in 100,000 turns of 30 us, and in 10,000")
+TEST_CASE("what costs more than it brings is not advised: 3 s and 1 s in 100,000 turns of 30 us, and in 5,000")
 {
     const Counsel short_turns = advise({run_of({3, 1}, 100000)});
     CHECK(short_turns.advice.empty());
     CHECK(rejected_of(short_turns, "mark_loops"));
-    const Counsel long_turns = advise({run_of({3, 1}, 10000)});
-    REQUIRE(advice_of(long_turns, "mark_loops")); // 12 us of 300 us are lost in each
-    CHECK(advice_of(long_turns, "mark_loops")->gain.expected == Approx(3 / (2.03 + 0.12)).epsilon(1e-3));
+    const Counsel long_turns = advise({run_of({3, 1}, 5000)});
+    REQUIRE(advice_of(long_turns, "mark_loops")); // 12 us of 600 us are lost in each
+    CHECK(advice_of(long_turns, "mark_loops")->gain.expected == Approx(3 / (2.03 + 0.06)).epsilon(1e-3));
     // Of waits below 1 ms only 40 % is sure, because data has to move.
-    CHECK(advice_of(long_turns, "mark_loops")->gain.low == Approx(3 / (3 - 0.4 + 2 * 0.15)).epsilon(1e-3));
+    CHECK(advice_of(long_turns, "mark_loops")->gain.low == Approx(3 / (3 - 0.4 + 2 * 0.09) / 1.03).epsilon(1e-3));
 }
 
 TEST_CASE("one region per turn is shared, because a lent core comes too late for it; of many, lent cores get most")
