@@ -6,6 +6,7 @@
 #include "observe/recorder.h"
 #include "base/atomics.h"
 #include "base/spin_lock.h"
+#include <algorithm>
 #include <cstring>
 
 namespace ws::observe {
@@ -166,10 +167,18 @@ void start_moments(double ticks_per_us)
 
 std::string start_counting(double ticks_per_us)
 {
-    constexpr double shortest_us = 100; // two readings take about 0.6 us
+    constexpr double shortest_us = 100;
+    constexpr uint64_t most_readings = 400; // that would fit into a segment: two take at most 0.5 % of it
     const std::string refused = counters.open();
-    if (refused.empty())
-        computing.start(counters, ticks(), uint64_t(shortest_us * ticks_per_us));
+    if (!refused.empty())
+        return refused;
+    uint64_t cost = UINT64_MAX; // 0.3 to 2.5 us, depending on the machine
+    for (int i = 0; i < 8; i++) {
+        const uint64_t began = ticks();
+        counters.read();
+        cost = std::min(cost, ticks() - began);
+    }
+    computing.start(counters, ticks(), std::max(uint64_t(shortest_us * ticks_per_us), most_readings * cost));
     return refused;
 }
 
