@@ -26,8 +26,8 @@ constexpr double hand_over_s = 12e-6;
 // The part by which shared work becomes slower, because cores share memory; docs/about/estimate.md.
 constexpr double slower = 0.03;
 // Loops that others wait for so briefly may gain much less: a helper has to fetch their data into its cache each time.
-// Of conjugate gradients, whose loops take 0.1 to 0.9 ms, 46 % of what is possible is won (`./setup bench --only
-// advice`). A report does not tell how much data a loop reads.
+// Conjugate gradients, whose loops take 0.1 to 0.9 ms, win 46 % of what is possible (`./setup bench --only advice`). A
+// report does not tell how much data a loop reads.
 constexpr double short_wait_s = 1e-3, sure_part_if_short = 0.4;
 // How far two runs of one command may be apart on a quiet machine.
 constexpr double run_noise = 0.03;

@@ -127,7 +127,7 @@ TEST_CASE("what costs more than it brings is not advised: 3 s and 1 s in 100,000
     const Counsel long_turns = advise({run_of({3, 1}, 5000)});
     REQUIRE(advice_of(long_turns, "mark_loops")); // 12 us of 600 us are lost in each
     CHECK(advice_of(long_turns, "mark_loops")->gain.expected == Approx(3 / (2.03 + 0.06)).epsilon(1e-3));
-    // Of waits below 1 ms only 40 % is sure, because data has to move.
+    // Only 40 % of waits below 1 ms is sure, because data has to move.
     CHECK(advice_of(long_turns, "mark_loops")->gain.low == Approx(3 / (3 - 0.4 + 2 * 0.09) / 1.03).epsilon(1e-3));
 }
 
