@@ -13,6 +13,7 @@
 #include "openmp/library/threads.h"
 #include "openmp/shared/site.h"
 #include "policy/policy.h"
+#include "base/environment.h"
 #include "base/open_file.h"
 
 #include <algorithm>
@@ -470,7 +471,7 @@ observe::Conditions own_conditions(const Job& job, const Facts& facts)
 {
     observe::Conditions c;
     c.arguments = own_arguments();
-    const char* const mode = std::getenv("WS_OPENMP");
+    const char* const mode = base::own_variable("WS_OPENMP"); // the environment has it no longer
     c.openmp = mode ? mode : option::option_row("WS_OPENMP").standard;
     c.victim = option::option_row("WS_VICTIM").words[job.options.victim];
     c.openmp_threads = openmp::own_threads();

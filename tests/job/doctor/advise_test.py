@@ -93,6 +93,11 @@ if len(os.sched_getaffinity(0)) > 1:
     followed('an OpenMP program', 'OMP_NUM_THREADS=1 ', f'{OPENMP} uneven', ['share', 'lend'])
     in_balance()
 
+# The modes and threads of runs.
+for mode in 'off', 'share', 'share:3', 'lend', 'auto':
+    told = run('mode.json', f'OMP_NUM_THREADS=2 mpirun -workshare -workshare-openmp={mode} -n 1 {OPENMP} balanced')['conditions']
+    check((told['openmp'], told['openmp_threads']) == (mode, 2), f'the conditions under {mode}', json.dumps(told))
+
 # Arguments come back as they were.
 report = run('words.json', f"mpirun -workshare -n 1 {PLAIN} balanced 'a b' ''")
 check(report['conditions']['arguments'] == ['balanced', 'a b', ''], 'the arguments', json.dumps(report['conditions']))
