@@ -257,9 +257,8 @@ void advise_regions(const Report& r, size_t run, Counsel& c)
     const std::string basis = waited_text(r) + format("; %.0f parallel regions of %s each took %.0f %% of the time",
                                                       r.totals.openmp_regions, duration(region_s).c_str(),
                                                       percent(all_s, r.elapsed_s * r.ranks));
-    // A virtual thread is not divided, so a part of one is left when the others have ended: a quarter of one, because
-    // those that took longest begin first.
-    const double whole = 1 / (4 * virtual_threads(ranks_of_node(r)));
+    // A virtual thread is not divided: on average half of one is left when the others have ended.
+    const double whole = 1 / (2 * virtual_threads(ranks_of_node(r)));
     Advice share = {"share", run, "Share the program's parallel regions: -workshare-openmp=share",
                     gain_of(r, in_loops, in_loops, in_loops, slower + whole), false, basis,
                     "the program is right with any number of threads; try it with OMP_NUM_THREADS=16 first",
