@@ -180,19 +180,24 @@ struct region {
     static void participate(void* data) noexcept { static_cast<region*>(data)->work.participant(); }
 };
 
-// Runs start, start + 1, ... end - 1. A type of Work can have several call sites (a named functor, a function pointer)
-// and a call site several sets of options: each has an entry, usually the first.
+// The entry of a call site in `calls`; null, and an error, if an option is wrong. A type of work can have several call
+// sites (a named functor, a function pointer) and a call site several sets of options: each has an entry, usually the
+// first.
+inline ws_call* find_call(ws_call*& calls, uintptr_t result_type, const options& o, const location& at)
+{
+    ws_call* call = __atomic_load_n(&calls, __ATOMIC_ACQUIRE); // pairs with ws_find_call
+    while (call && !(call->line == at.line && call->file == at.file && call->kinds == o.kinds() &&
+                     call->name == o.c_options().name))
+        call = call->next;
+    return call ? call : ws_find_call(&calls, at.file, at.line, at.function, o.kinds() | result_type, &o.c_options());
+}
+
+// Runs start, start + 1, ... end - 1.
 template <class Work>
 void run(Work work, long start, long end, const options& o, const location& at)
 {
     using region = region<Work>;
-    ws_call* call = __atomic_load_n(&region::calls, __ATOMIC_ACQUIRE); // pairs with ws_find_call
-    while (call && !(call->line == at.line && call->file == at.file && call->kinds == o.kinds() &&
-                     call->name == o.c_options().name))
-        call = call->next;
-    if (!call)
-        call =
-            ws_find_call(&region::calls, at.file, at.line, at.function, o.kinds() | Work::result_type, &o.c_options());
+    ws_call* const call = find_call(region::calls, Work::result_type, o, at);
     if (!call)
         fail();
     const ws_options& c = o.c_options();
@@ -583,6 +588,112 @@ public:
 
 private:
     ws_critical lock_;
+};
+
+/// Tasks of one process: functions that may run at the same time as what put them, on the caller's thread and on helper
+/// threads of the same process on lent cores.
+///
+/// @code
+/// long fib(int n)
+/// {
+///     if (n < 20)
+///         return serial_fib(n);
+///     long a, b;
+///     ws::task_group tasks;
+///     tasks.run([&] { a = fib(n - 1); });
+///     b = fib(n - 2);
+///     tasks.wait();
+///     return a + b;
+/// }
+/// @endcode
+///
+/// While no rank of the node waits, run() calls the function at once: tasks then run in order, at the cost of a call.
+/// Otherwise it may be deferred, at the latest until wait() or the destructor. So between run() and wait(), the caller
+/// must not wait for what the function does, for example for a message that it sends. A function may put tasks, into
+/// the same group or into its own, and wait for its own. A thread has 256 deferred tasks at most, and runs those beyond
+/// at once. Tasks that take less than a microsecond are better put together.
+///
+/// @par Errors
+/// An exception that leaves a function ends the job by std::terminate. If there is no memory for a deferred task, it
+/// runs at once.
+///
+/// @par Blocking
+/// wait() and the destructor return when all functions of the group have returned; meanwhile the caller runs tasks,
+/// also those of other groups. They never wait for other ranks.
+///
+/// @par Threads
+/// Tasks of a group may put tasks into it. Only the thread that made a group may wait for it. A thread that may have
+/// its loops shared has its tasks shared.
+///
+/// @par Source
+/// MPI Workshare (future work: tasks); the deque is that of Chase and Lev, SPAA 2005.
+class task_group {
+public:
+    task_group() = default;
+    task_group(const task_group&) = delete;
+    task_group& operator=(const task_group&) = delete;
+    ~task_group() { wait(); }
+
+    /// Calls task(), now or later. It is moved or copied if it is deferred.
+    ///
+    /// @param task  callable without arguments
+    /// @param name  what the tasks put here are called in reports, a string constant; nullptr: "file:line:function"
+    template <class F> void run(F&& task, const char* name = nullptr, const location& at = location::here())
+    {
+        using deferred = deferred<std::decay_t<F>>;
+        const int how = ws_group_wanted();
+        if (how != WS_GROUP_RUN && (how == WS_GROUP_DEFER || begin<deferred>(name, at)))
+            if (auto* put = deferred::make(std::forward<F>(task))) {
+                if (ws_group_put(&group_, put))
+                    return;
+                deferred::now(put);
+                return;
+            }
+        [&]() noexcept {
+            ws_group_depth++;
+            std::forward<F>(task)();
+            ws_group_depth--;
+        }();
+    }
+
+    /// Waits until all tasks of the group are over.
+    void wait()
+    {
+        if (__atomic_load_n(&group_.waiting, __ATOMIC_ACQUIRE) || !ws_group_depth) // pairs with the end of each task
+            ws_group_wait(&group_);
+    }
+
+private:
+    template <class F> struct deferred : ws_deferred {
+        F task;
+        static inline ws_call* calls = nullptr; // libws adds to it
+        template <class G> deferred(G&& f) : ws_deferred{run_and_free, nullptr}, task(std::forward<G>(f)) {}
+        template <class G> static deferred* make(G&& f)
+        {
+            return new (std::nothrow) deferred(std::forward<G>(f));
+        }
+        static void run_and_free(ws_deferred* d) noexcept
+        {
+            deferred* const self = static_cast<deferred*>(d);
+            self->task();
+            delete self;
+        }
+        static void now(ws_deferred* d) noexcept
+        {
+            ws_group_depth++;
+            run_and_free(d);
+            ws_group_depth--;
+        }
+    };
+
+    template <class Deferred> static bool begin(const char* name, const location& at)
+    {
+        const options o = options(name).schedule(WS_DYNAMIC).steal_schedule(WS_DYNAMIC);
+        ws_call* const call = detail::find_call(Deferred::calls, 0, o, at);
+        return call && ws_group_begin(&call->site);
+    }
+
+    ws_group group_ = {};
 };
 
 } // namespace ws

@@ -136,6 +136,27 @@ struct ws_critical {
 void ws_critical_start(struct ws_critical *critical);
 void ws_critical_end(struct ws_critical *critical);
 
+/* Tasks within a process (ws::task_group). What ws_group_wanted says of a task that the calling thread is about to put:
+ * run it at once; defer it, by ws_group_put; or ask ws_group_begin, with the place of the call, which of the two. A
+ * task that runs at once does so between an increment and a decrement of ws_group_depth. */
+enum ws_group_how { WS_GROUP_RUN = 0, WS_GROUP_DEFER = 1, WS_GROUP_ASK = 2 };
+int ws_group_wanted(void);
+bool ws_group_begin(struct ws_site *site); /* true: defer it */
+extern __thread unsigned ws_group_depth __attribute__((tls_model("initial-exec")));
+/* The tasks that one wait is for. All 0 at start; must not move while a task is waiting or running. */
+struct ws_group {
+    volatile uintptr_t waiting; /* deferred, and not over yet */
+};
+/* The head of a deferred task: `run` runs it, once, on any thread, and frees it. It must not throw. */
+struct ws_deferred {
+    void (*run)(struct ws_deferred *);
+    struct ws_group *group;
+};
+/* False, and nothing has happened: the caller runs it at once. */
+bool ws_group_put(struct ws_group *group, struct ws_deferred *task);
+/* Returns when all tasks of the group are over. Meanwhile the calling thread runs tasks, also of other groups. */
+void ws_group_wait(struct ws_group *group);
+
 /* Called by a constructor of each translation unit that has such code, before main: what MPI_Init must prepare. */
 #define WS_USES_CRITICAL 1u     /* the node-wide locks, also without -workshare */
 #define WS_USES_MPI_IN_LOOPS 2u /* MPI_THREAD_MULTIPLE under -workshare */

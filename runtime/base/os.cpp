@@ -5,21 +5,26 @@
 
 namespace ws::base {
 
+namespace {
+
 // How long the clock is calibrated, for an error below 0.1 %.
 constexpr double calibrate_s = 1e-3;
 
-void Clock::start()
-{
-    seconds0_ = seconds_now();
-    ticks0_ = ticks();
-}
+struct Moment {
+    double seconds = seconds_now();
+    uint64_t ticks = base::ticks();
+};
+// When libws was loaded: mostly long before a clock is calibrated, so that nobody waits for that.
+const Moment loaded;
+
+} // namespace
 
 void Clock::calibrate()
 {
     double elapsed;
-    while ((elapsed = seconds_now() - seconds0_) < calibrate_s)
+    while ((elapsed = seconds_now() - loaded.seconds) < calibrate_s)
         cpu_relax();
-    ticks_per_us_ = (ticks() - ticks0_) / (elapsed * 1e6);
+    ticks_per_us_ = double(ticks() - loaded.ticks) / (elapsed * 1e6);
 }
 
 bool shm_has_room(size_t bytes)

@@ -70,19 +70,16 @@ inline void futex_wake(volatile unsigned* word, unsigned most = 1)
 // the process at the first touch.
 bool shm_has_room(size_t bytes);
 
-// ticks() to time. Calibrated between two calls; the longer the interval the better.
+// ticks() to time. Calibrated since this code was loaded; the longer ago the better.
 class Clock {
 public:
-    void start();
-    // Blocks until the interval is long enough for an error below 0.1 % (1 ms after start()).
+    // Blocks until that is long enough ago for an error below 0.1 %: 1 ms.
     void calibrate();
     double ticks_per_us() const { return ticks_per_us_; }
     double seconds(uint64_t t) const { return t / ticks_per_us_ * 1e-6; }
     uint64_t from_us(double us) const { return uint64_t(us * ticks_per_us_); }
 
 private:
-    uint64_t ticks0_ = 0;
-    double seconds0_ = 0;
     double ticks_per_us_ = 1000;
 };
 

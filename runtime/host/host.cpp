@@ -539,7 +539,6 @@ void refuse_other_mpi()
 int thread_level(int asked)
 {
     refuse_other_mpi();
-    clock_.start();
     level_asked = asked;
     if (is_enabled() && !is_workshares_own() &&
         (asked == MPI_THREAD_SERIALIZED || (ws_used_features & WS_USES_MPI_IN_LOOPS)))

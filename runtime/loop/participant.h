@@ -56,6 +56,7 @@ struct Participant {
     uint64_t chunk_lo, chunk_hi, chunk_began;
     Chunk claimed;   // guest: the chunk that came with it
     const volatile Flag* recall; // guest
+    uint64_t idle_ticks; // in a region of turns: without anything to run
     uint64_t way_home; // guest: does not take work that would last fewer ticks than this; others do it
     Region* region;  // owner: that of its slot; guest: the one it visits
     Member* member;  // null: the region is no team's
@@ -116,6 +117,17 @@ struct LoopBounds {
 void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds& bounds, ws_site* site, long chunk,
                  long steal_chunk);
 void close_region(Participant& p, ws_site* site);
+
+// A region whose iterations are turns of guests, at what the owner puts while it is open; the owner itself takes none.
+// It opens only if somebody waits and the loop is to be shared: else false, and nothing has happened.
+bool open_turns(Participant& p, void (*fn)(void*), void* data, uint64_t turns, ws_site* site);
+// Whether thieves are to come, by the owner or a guest: not while there is nothing to run in a turn.
+void offer_turns(const Participant& p, bool offered);
+// No guest gets another turn, nor comes.
+void take_all_turns(Participant& p);
+// After that: waits for the guests and closes the region.
+void close_turns(Participant& p);
+
 bool next_slow(Participant& p, long* lo, long* hi);
 bool team_next(Participant& p, long* lo, long* hi);
 // Ends the program if the site is of another version, or if a chunk size is no valid one. The test is inlined, because

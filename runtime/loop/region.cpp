@@ -539,6 +539,57 @@ void close_region(Participant& p, ws_site* site)
         remember_tilt(site, r.backwards ? 1 / rough : rough, true);
 }
 
+// ---- turns
+
+bool open_turns(Participant& p, void (*fn)(void*), void* data, uint64_t turns, ws_site* site)
+{
+    forget_costs(site);
+    open_region(p, fn, data, {0, 1, turns, turns}, site, 0, 0);
+    if (p.mode == Mode::alone && p.region->may_share)
+        publish_if_wanted(p, false);
+    p.idle_ticks = 0;
+    if (p.mode != Mode::shared) {
+        p.mode = Mode::done;
+        p.ending = Ending::nothing;
+        set_ws_alone(false);
+        return false;
+    }
+    p.in_region = true;
+    p.frame = ~uintptr_t(0); // the owner's functions return while it is open
+    p.site = site;
+    return true;
+}
+
+// Full: other owners have bits in this word.
+void offer_turns(const Participant& p, bool offered)
+{
+    offered ? Hardware::or_full(*p.host->open, slot_bit(p)) : Hardware::and_full(*p.host->open, ~slot_bit(p));
+}
+
+void take_all_turns(Participant& p)
+{
+    Chunk rest;
+    p.region->descriptor->claim([](uint64_t remaining, unsigned) { return remaining; }, rest);
+}
+
+void close_turns(Participant& p)
+{
+    Region& r = *p.region;
+    wait_until("guests that finish", [&] { return r.descriptor->joiners() == 0; });
+    // Those that guests had, and one for the owner: the others were never meant to be taken.
+    r.bounds.iterations = base::load_relaxed(r.stolen) + 1;
+    p.chunks = 1;
+    if (p.idle_ticks) {
+        add(row_of(r.site).close_wait_ticks, p.idle_ticks);
+        if (is_home(p))
+            p.host->meter->waited_within(p.idle_ticks);
+    }
+    p.site = nullptr;
+    p.mode = Mode::done;
+    p.in_region = false;
+    close_region(p, r.site);
+}
+
 namespace {
 
 // Runs a region whole, in whatever the thread is in now. Inlined: without -workshare it is what each loop costs.

@@ -11,6 +11,7 @@
 #include <clocale>
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <locale.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ public:
         if (x87 != x87_) // an exception flag that is set already would trap at once under the new word
             asm volatile("fnclex; fldcw %0" : : "m"(x87_));
     }
+    bool operator==(const FloatControl& other) const { return sse_ == other.sse_ && x87_ == other.x87_; }
 
 private:
     static constexpr uint32_t sse_flags = 0x3f;
@@ -49,12 +51,14 @@ private:
         if (fpcr != fpcr_)
             asm volatile("msr fpcr, %0" : : "r"(fpcr_));
     }
+    bool operator==(const FloatControl& other) const { return fpcr_ == other.fpcr_; }
 
 private:
     uint64_t fpcr_;
 #else
     void note() { std::fegetenv(&all_); }
     void load() const { std::fesetenv(&all_); }
+    bool operator==(const FloatControl& other) const { return std::memcmp(&all_, &other.all_, sizeof all_) == 0; }
 
 private:
     std::fenv_t all_;
@@ -79,6 +83,13 @@ struct ThreadState {
         floats.load();
         if (locale != LC_GLOBAL_LOCALE)
             uselocale(locale);
+    }
+    // What computing depends on, without the signals.
+    bool computes_as_now() const
+    {
+        FloatControl now;
+        now.note();
+        return floats == now && locale == uselocale(locale_t(0));
     }
     // The locale is taken off, as it may be freed once the region is over. How the floating-point unit is set between
     // two regions does not matter.

@@ -7,6 +7,8 @@
 #include "measure/meter.h"
 #include "base/atomics.h"
 
+#include <algorithm>
+
 namespace ws::loop {
 
 using observe::add;
@@ -37,7 +39,7 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     p.way_home = way_home;
     p.region = &r;
     p.site = r.site;
-    p.chunks = p.units = 0;
+    p.chunks = p.units = p.idle_ticks = 0;
     uint64_t begin = base::ticks();
     if (own_seat) { // otherwise it is a thread of the program's own team, which is not lent
         p.host->meter->visit_begins(begin);
@@ -50,7 +52,7 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     if (WS_UNLIKELY(p.ending == Ending::in_parent))
         left_in_child(r.site);
     r.state.leave();
-    uint64_t busy = base::ticks() - begin;
+    const uint64_t lasted = base::ticks() - begin, busy = lasted - std::min(p.idle_ticks, lasted);
     uint64_t iterations = p.units * r.unit;
     observe::LoopRow& row = *peek(learned(r.site).row);
     add(row.chunks_stolen, p.chunks);
@@ -61,7 +63,7 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
         base::store_relaxed(own_seat->since, 0); // first, so that who reads meanwhile does not count this part twice
         observe::bump(own_seat->visit.visits);
         observe::bump(own_seat->visit.borrowed_ticks, busy);
-        p.host->meter->visit_ends(begin + busy, busy);
+        p.host->meter->visit_ends(begin + lasted, busy);
     }
     if (stayed)
         Hardware::store_relaxed(r.stayed, 1); // ordered by leave(), as the next two

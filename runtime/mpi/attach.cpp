@@ -331,7 +331,6 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
         return 1;
     }
     agree_on_options(job);
-    job.clock.start();
     job.hooks = hooks;
     follow_forks(job);
     PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &job.node);

@@ -370,7 +370,6 @@ double counter_skew(int one, int other)
 double largest_skew_us(const std::vector<int>& cpus)
 {
     ws::base::Clock clock;
-    clock.start();
     double largest = 0;
     for (size_t i = 1; i < cpus.size() && i < 16; i++)
         largest = std::max(largest, counter_skew(cpus[0], cpus[i]));

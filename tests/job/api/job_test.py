@@ -3,6 +3,7 @@
 ends the job with a message.
 Arguments: mpirun, the folder of the programs, and which compilers they were made with."""
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'mpi'))
@@ -18,6 +19,12 @@ for compiler in compilers:
                 if ranks > 1:
                     expect(result, 'regions were counted', result.stats.get('executions', 0) == ranks * regions)
         run(program, 5, 100, workshare=False)
+    for ranks, seed in (1, 0), (2, 0), (2, 1), (2, 2), (3, 3):
+        env = {'WS_CHAOS': str(seed)} if seed else {}
+        result = run(f'api_tasks_{compiler}', 23 + seed, 200, ranks=ranks, env=env, steals=1 < ranks <= CORES)
+        helped = re.search(r'by others: ([0-9]+)', result.out)
+        expect(result, 'guests ran tasks', bool(helped) and (int(helped[1]) > 0 or not 1 < ranks <= CORES))
+    run(f'api_tasks_{compiler}', 29, 100, workshare=False)
     run(f'api_shared_{compiler}', 'shared', steals=CORES > 1)
     run(f'api_shared_{compiler}', workshare=False)
     if CORES > 1:

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+#include "group/crew.h"
+
+#include "loop/open_region.h"
+#include "base/times.h"
+
+#include <new>
+
+__attribute__((visibility("default"))) __thread unsigned ws_group_depth = 0;
+
+namespace ws::group {
+
+using loop::chaos;
+using loop::Participant;
+using loop::self;
+using base::cpu_relax;
+using base::ticks;
+
+namespace {
+
+// How the calling thread takes part in tasks.
+struct Part {
+    Crew* crew;
+    Member* member; // null: what it puts runs at once
+    bool owns;      // it has opened the crew's region
+    uint64_t began; // ticks; of the first task that somebody waited for, if no region is open; 0: none
+    uint64_t rung;  // ticks; owner: when it last looked for sleepers
+    unsigned nested; // waits, each in a task that the one before ran
+};
+WS_THREAD_LOCAL Part part;
+
+Crew* volatile crews[window::max_slots]; // by the owner's slot; they stay
+
+// A guest without tasks looks for new ones for so long, as the owner may be about to put some.
+constexpr double hunt_us = 100;
+// A waiting owner that finds nothing to do, and the guests are in their tasks.
+constexpr unsigned tail_nap_us = 20;
+// A wait inside of so many others takes no tasks of threads that are there to run them: each could bring another wait,
+// and the stack is finite. Its own tasks are parts of what it waits for.
+constexpr unsigned most_nested = 32;
+// An owner that runs tasks looks whether thieves want guests or sleep.
+constexpr double look_us = 20;
+constexpr uint64_t turns = 1 << 30; // hours
+
+void run(ws_deferred* task)
+{
+    ws_group* const group = task->group;
+    ws_group_depth++;
+    task->run(task); // deletes it
+    ws_group_depth--;
+    // Full: what the task wrote comes before. Pairs with is_done().
+    Hardware::fetch_add_full(group->waiting, Hardware::Word(0) - 1);
+}
+
+bool is_done(const ws_group& group) { return Hardware::load_acquire(group.waiting) == 0; } // pairs with run()
+
+// Thieves are to come, as there are tasks. A guest may withdraw the offer at the same time: the next task, or the next
+// look of the owner that waits, repeats it.
+void offer(const Participant& p)
+{
+    if (WS_LIKELY(Hardware::load_relaxed(part.crew->offered)))
+        return;
+    Hardware::store_full(part.crew->offered, 1); // full: before the bit that it stands for
+    loop::offer_turns(p, true);
+}
+
+// A guest has found no task.
+void withdraw(const Participant& p)
+{
+    Hardware::store_full(part.crew->offered, 0); // full: before the look below
+    loop::offer_turns(p, false);
+    if (part.crew->has_tasks())
+        offer(p);
+}
+
+// A guest's turn: runs tasks for `long_enough`; if there are none, looks for some for a while. False if it found none
+// in the end.
+bool take_turn(Participant& p, uint64_t long_enough, uint64_t hunt)
+{
+    const uint64_t entered = ticks();
+    uint64_t now = entered, idle_since = 0;
+    const auto was_idle = [&] { p.idle_ticks += idle_since ? now - idle_since : 0; };
+    for (;;) {
+        if (ws_deferred* const task = part.crew->next(*part.member)) {
+            was_idle();
+            idle_since = 0;
+            run(task);
+        } else {
+            if (!idle_since)
+                idle_since = now;
+            // Relaxed: hints.
+            if (now - idle_since >= hunt || Hardware::load_relaxed(*p.recall) ||
+                !p.region->descriptor->look().remaining) {
+                was_idle();
+                return false;
+            }
+            for (unsigned i = 0; i < 16; i++)
+                cpu_relax();
+        }
+        now = ticks();
+        if (!idle_since && now - entered >= long_enough)
+            return true;
+    }
+}
+
+// The body of the region, for guests: the owner is in the program, and comes here only when it waits.
+void guest_part(void* crew)
+{
+    Participant& p = self;
+    const Part outer = part;
+    part = {static_cast<Crew*>(crew), static_cast<Crew*>(crew)->join(), false, 0, 0, 0};
+    const uint64_t chunk = uint64_t(base::times::task_chunk_us * p.host->ticks_per_us),
+                   hunt = uint64_t(hunt_us * p.host->ticks_per_us);
+    for (long lo, hi; loop::next_chunk(&lo, &hi);)
+        if (!part.member)
+            loop::leave_after_chunk();
+        else if (!take_turn(p, uint64_t(hi - lo) * chunk, hunt)) {
+            loop::leave_after_chunk(); // this core may have other things to do
+            if (p.region->descriptor->look().remaining) // the owner has not closed it
+                withdraw(p);
+        }
+    if (part.member)
+        Crew::leave(*part.member);
+    part = outer;
+}
+
+Crew* crew_of(const Participant& p)
+{
+    Crew* volatile& crew = crews[p.region - p.host->slots->regions];
+    if (!crew) // only the thread with the slot comes here
+        base::store_release(crew, Crew::make());
+    return crew;
+}
+
+void look_after_thieves(Participant& p)
+{
+    const uint64_t now = ticks();
+    if (double(now - part.rung) < look_us * p.host->ticks_per_us)
+        return;
+    part.rung = now;
+    loop::make_wanted_guests();
+    if (part.member->deque.size())
+        offer(p);
+    loop::ring_sleepers(p, now);
+}
+
+// The calling thread's next task while it waits for the group; null: the group is done.
+ws_deferred* wait_for_one(Participant& p, const ws_group& group)
+{
+    const auto next = [] {
+        return part.member ? part.crew->next(*part.member, part.nested < most_nested) : nullptr;
+    };
+    ws_deferred* task = next();
+    if (task)
+        return task;
+    const uint64_t since = ticks();
+    for (unsigned turn = 0; !is_done(group) && !(task = next()); turn++)
+        if (turn < 2000)
+            cpu_relax();
+        else if (turn < 20000)
+            sched_yield();
+        else {
+            if (part.owns)
+                look_after_thieves(p);
+            usleep(tail_nap_us);
+        }
+    p.idle_ticks += ticks() - since;
+    return task;
+}
+
+// While it lives, the calling thread computes as its region's owner did when it opened.
+class Computing {
+public:
+    explicit Computing(const Participant& p)
+    {
+        if (WS_LIKELY(!part.member || p.region->state.computes_as_now()))
+            return;
+        changed_ = true;
+        floats_.note();
+        locale_ = uselocale(p.region->state.locale);
+        p.region->state.floats.load();
+    }
+    ~Computing()
+    {
+        if (WS_LIKELY(!changed_))
+            return;
+        floats_.load();
+        uselocale(locale_);
+    }
+
+private:
+    bool changed_ = false;
+    loop::FloatControl floats_;
+    locale_t locale_;
+};
+
+// Opens a region of turns for the calling thread's tasks. False if it is not to be shared, or nobody waits any more.
+__attribute__((noinline)) bool open(Participant& p, ws_site* site)
+{
+    Crew* const crew = crew_of(p);
+    if (!crew || !loop::open_turns(p, guest_part, crew, turns, site))
+        return false;
+    part.crew = crew;
+    part.member = &crew->owner();
+    part.owns = true;
+    part.began = 0;
+    part.rung = ticks();
+    Hardware::store_relaxed(crew->offered, 1); // no guest is there yet
+    return true;
+}
+
+// The outermost wait is over: no more turns, and what tasks of other groups are left runs here.
+__attribute__((noinline)) void close(Participant& p)
+{
+    loop::take_all_turns(p);
+    for (;;) {
+        if (ws_deferred* const task = part.crew->next(*part.member))
+            run(task);
+        else if (!p.region->descriptor->joiners()) { // acquire: what guests that left had put is seen by the next look
+            ws_deferred* const left = part.crew->next(*part.member);
+            if (!left)
+                break;
+            run(left);
+        } else
+            cpu_relax();
+    }
+    part.crew = nullptr;
+    part.member = nullptr;
+    part.owns = false;
+    loop::close_turns(p);
+}
+
+} // namespace
+
+Crew* Crew::make()
+{
+    Crew* const crew = new (std::nothrow) Crew;
+    if (!crew)
+        return nullptr;
+    Member* const own = crew->join();
+    if (!own)
+        delete crew;
+    return own ? crew : nullptr;
+}
+
+Member* Crew::join()
+{
+    for (unsigned i = 0; i < most_members; i++) {
+        Member* member = base::load_acquire(members_[i]); // pairs with keep_first()
+        if (!member) {
+            Member* const made = new (std::nothrow) Member;
+            if (!made)
+                return nullptr;
+            member = base::keep_first(members_[i], made);
+            for (Flag known = Hardware::load_relaxed(known_); known < i + 1; known = Hardware::load_relaxed(known_))
+                Hardware::cas_full(known_, known, i + 1); // full: the member comes before. Pairs with steal()
+        }
+        if (!Hardware::load_relaxed(member->taken) && Hardware::cas_full(member->taken, 0, 1)) // pairs with leave()
+            return member;
+    }
+    return nullptr;
+}
+
+bool Crew::has_tasks() const
+{
+    for (unsigned i = Hardware::load_acquire(known_); i-- > 0;) // pairs with join()
+        if (base::load_relaxed(members_[i])->deque.size())
+            return true;
+    return false;
+}
+
+ws_deferred* Crew::next(Member& member, bool any)
+{
+    ws_deferred* const own = member.deque.take();
+    return own ? own : steal(member, any);
+}
+
+ws_deferred* Crew::steal(Member& member, bool any)
+{
+    chaos.delay();
+    const unsigned known = Hardware::load_acquire(known_); // pairs with join()
+    for (unsigned i = 0; i < known; i++) {
+        const unsigned victim = (member.victim + i) % known;
+        Member& other = *base::load_relaxed(members_[victim]); // ordered by the load above
+        if (&other == &member || (!any && Hardware::load_relaxed(other.taken)))
+            continue;
+        if (ws_deferred* const task = other.deque.steal()) {
+            member.victim = victim;
+            return task;
+        }
+    }
+    return nullptr;
+}
+
+WS_EXPORT int ws_group_wanted(void)
+{
+    if (Member* const member = part.member)
+        return member->deque.is_full() ? WS_GROUP_RUN : WS_GROUP_DEFER;
+    Participant& p = self;
+    if (!p.owner || p.in_region)
+        return WS_GROUP_RUN;
+    // Relaxed: a hint; the next task is soon enough. Pairs with the thieves' store in Chooser::choose().
+    if (WS_LIKELY(!Hardware::load_relaxed(p.host->row->hunger.hungry) && !p.host->share_all)) {
+        part.began = 0;
+        return WS_GROUP_RUN;
+    }
+    return p.host->check ? WS_GROUP_RUN : WS_GROUP_ASK;
+}
+
+WS_EXPORT bool ws_group_begin(ws_site* site)
+{
+    Participant& p = self;
+    if (!p.host->share_all) {
+        // What has lasted that long beside a waiting rank will most likely last as long again.
+        const uint64_t now = ticks();
+        if (!part.began)
+            part.began = now;
+        const Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry); // relaxed: a hint
+        if (hungry && now - part.began < p.host->publish_ticks[hungry])
+            return false;
+    }
+    return open(p, site);
+}
+
+WS_EXPORT bool ws_group_put(ws_group* group, ws_deferred* task)
+{
+    Member* const member = part.member;
+    // A task that is deferred computes as the region's owner did when it opened.
+    if (!member || !self.region->state.computes_as_now())
+        return false;
+    task->group = group;
+    chaos.delay();
+    Hardware::fetch_add_full(group->waiting, 1);
+    if (!member->deque.put(task)) {
+        Hardware::fetch_add_full(group->waiting, Hardware::Word(0) - 1);
+        return false;
+    }
+    offer(self);
+    if (part.owns)
+        look_after_thieves(self);
+    return true;
+}
+
+WS_EXPORT void ws_group_wait(ws_group* group)
+{
+    Participant& p = self;
+    const Computing computing(p);
+    while (!is_done(*group))
+        if (ws_deferred* const task = wait_for_one(p, *group)) {
+            part.nested++;
+            run(task);
+            part.nested--;
+            if (part.owns)
+                look_after_thieves(p);
+        }
+    if (ws_group_depth)
+        return;
+    part.began = 0;
+    if (part.owns)
+        close(p);
+}
+
+} // namespace ws::group

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// Tasks within a process (ws::task_group): the threads that run those of one owner, the rank's own and its guests.
+//
+// Nothing is deferred while no rank waits: a task then runs at once, in order, like a call. When a thread that may own
+// regions puts a task and a thief is hungry, a region is published whose iterations are turns: a guest that has one
+// steals tasks for as long as a chunk takes. The region is open until the outermost wait has ended.
+#pragma once
+
+#include "abi/abi.h"
+#include "group/deque.h"
+#include "loop/region.h"
+#include "base/os.h"
+
+namespace ws::group {
+
+using base::Flag;
+using base::Hardware;
+
+using Deque = BasicDeque<ws_deferred>;
+
+struct alignas(64) Member {
+    Deque deque;
+    volatile Flag taken = 0; // a thread has it
+    unsigned victim = 0;     // its thread's: where it stole last
+};
+
+class Crew {
+public:
+    static constexpr unsigned most_members = 256;
+
+    // The owner's; member 0. Made with the crew.
+    Member& owner() { return *members_[0]; }
+
+    // A deque for a guest; null if there are too many, or no memory.
+    Member* join();
+    // Leaves its tasks to others.
+    static void leave(Member& member) { Hardware::store_release(member.taken, 0); } // pairs with join()
+
+    // The next task for a member: its newest, or another's oldest; null if there is none. Not `any`: of others only
+    // what guests have left.
+    ws_deferred* next(Member& member, bool any = true);
+
+    // Whether any member has a task that waits; an estimate.
+    bool has_tasks() const;
+
+    static Crew* make(); // null: no memory
+
+    // Thieves are to come. By a member that has put a task; and not by one that has found none.
+    volatile Flag offered = 0;
+
+private:
+    ws_deferred* steal(Member& member, bool any);
+
+    Member* volatile members_[most_members] = {}; // the first `known_`; they stay
+    volatile Flag known_ = 0;
+};
+
+} // namespace ws::group
