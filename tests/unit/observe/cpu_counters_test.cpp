@@ -120,7 +120,7 @@ TEST_CASE("the kernel's counters tell the truth: CPU time, and a fault for each 
     munmap(memory, pages * page);
     CHECK(after.instructions - before.instructions >= pages); // the first event: faults
     CHECK(after.instructions - before.instructions < pages + 100);
-    // The second event is a clock that stops with the thread; it counts interrupts otherwise than the thread's own clock.
+    // The second event is a clock that stops with the thread. It counts interrupts otherwise than the thread's own.
     CHECK(1e-9 * (after.cycles - before.cycles) > 0.5 * took_s);
     CHECK(1e-9 * (after.cycles - before.cycles) < 1.1 * took_s);
 }
