@@ -382,6 +382,7 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
         base::Hardware::store_relaxed(job.board->observed, 1);
         loop::measure_every = 1;
         observe::start_moments(job.clock.ticks_per_us());
+        job.counters_refused = observe::start_counting(job.clock.ticks_per_us());
         hooks->called = observe::called;
     }
     set_hooks(job, *hooks);

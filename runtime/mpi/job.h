@@ -43,6 +43,7 @@ struct Job {
     // how long its thread could run and had no CPU: first until it attached, in the end from then on
     double kept_off_s = 0;
     std::vector<double> cpu_s_before; // by CPU, when it attached: rank 0 of the node
+    std::string counters_refused; // why the processor's counters cannot be read; else empty, also without a report
     double process_s_before = 0, thread_s_before = 0; // CPU time of this process and of its home thread, then
     int rank = 0, size = 1;   // in MPI_COMM_WORLD
     std::vector<window::Home*> home_of; // world rank -> its row, null on other nodes

@@ -10,8 +10,10 @@
 #include "mpi/job.h"
 #include "observe/calls.h"
 #include "observe/verdict.h"
+#include "openmp/library/threads.h"
 #include "openmp/shared/site.h"
 #include "policy/policy.h"
+#include "base/environment.h"
 #include "base/open_file.h"
 
 #include <algorithm>
@@ -42,6 +44,11 @@ volatile uint64_t polls_in_vain;
 }
 
 namespace {
+double seconds(const Job& job, const volatile base::Hardware::Word& ticks)
+{
+    return job.clock.seconds(base::Hardware::load_relaxed(ticks));
+}
+
 double cpu_time(clockid_t clock)
 {
     timespec t = {};
@@ -382,8 +389,7 @@ Facts gather_facts(Job& job, const RankFigures& r)
     int why = job.inactive, any_why = 0;
     PMPI_Reduce(&why, &any_why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     f.why_inactive = inactive_text(any_why);
-    const double regions_s[] = {job.clock.seconds(base::Hardware::load_relaxed(openmp::region_ticks)),
-                                job.clock.seconds(base::Hardware::load_relaxed(openmp::task_region_ticks))};
+    const double regions_s[] = {r.counts.openmp_regions_s, r.counts.openmp_tasks_s};
     double all_regions_s[2] = {};
     PMPI_Reduce(regions_s, all_regions_s, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     f.parallel_s = all_regions_s[0];
@@ -447,10 +453,43 @@ Report gather_report(Job& job, const RankFigures& mine)
     return report;
 }
 
-void write_report(Job& job, Report& report, const Verdict& verdict)
+// The words of the command line behind the program.
+std::vector<std::string> own_arguments()
+{
+    std::string line;
+    base::read_whole("/proc/self/cmdline", line); // nothing if it cannot be read
+    std::vector<std::string> words;
+    for (size_t at = 0, end; at < line.size(); at = end + 1) {
+        end = std::min(line.find('\0', at), line.size());
+        words.push_back(line.substr(at, end - at));
+    }
+    if (!words.empty())
+        words.erase(words.begin());
+    return words;
+}
+
+observe::Conditions own_conditions(const Job& job, const Facts& facts)
+{
+    observe::Conditions c;
+    c.arguments = own_arguments();
+    const char* const mode = base::own_variable("WS_OPENMP"); // the environment has it no longer
+    c.openmp = mode ? mode : option::option_row("WS_OPENMP").standard;
+    c.victim = option::option_row("WS_VICTIM").words[job.options.victim];
+    c.openmp_threads = openmp::own_threads();
+    if (!job.inactive) {
+        c.cpus = job.options.cores ? job.options.cores : job.window.node().cpus;
+        c.rank_cpus = job.window.mask(job.window.me()).count();
+    }
+    c.others = facts.others.share;
+    c.counters = job.counters_refused;
+    return c;
+}
+
+void write_report(Job& job, Report& report, const Verdict& verdict, const Facts& facts)
 {
     const Options& o = job.options;
     report.workshare = WS_VERSION;
+    report.conditions = own_conditions(job, facts);
     report.verdict = verdict.line();
     report.reason = !verdict.reason.empty() ? verdict.reason : verdict.rest;
     bool on_stderr = o.report;
@@ -471,6 +510,14 @@ void report(Job& job)
 {
     RankFigures figures =
         rank_figures(*job.board, job.board->ended_at, job.clock.ticks_per_us(), inactive_text(job.inactive));
+    figures.counts.kept_off_s = kept_off_computing(job, figures.counts);
+    figures.counts.openmp_regions = double(base::Hardware::load_relaxed(openmp::region_count));
+    figures.counts.openmp_regions_s = seconds(job, openmp::region_ticks);
+    figures.counts.openmp_tasks_s = seconds(job, openmp::task_region_ticks);
+    const observe::Computed counted = observe::computed();
+    figures.counts.counted_s = job.clock.seconds(counted.ticks);
+    figures.counts.instructions = counted.instructions;
+    figures.counts.cycles = counted.cycles;
     Totals mine = own_totals(job, figures), all = mine;
     double wall = 0;
     PMPI_Reduce(&mine, &all, observe::totals_count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -488,7 +535,7 @@ void report(Job& job)
     all.wall = wall;
     const Verdict verdict = observe::judge(all, facts);
     if (wanted)
-        write_report(job, gathered, verdict);
+        write_report(job, gathered, verdict, facts);
     // Under WS_CHECK helpers share the cores and loops run in unusual orders: its times do not say what stealing wins.
     // In one write: what fprintf prints to stderr glibc writes in pieces of 128 bytes, from 2.37 on, and what other
     // ranks print comes between them.

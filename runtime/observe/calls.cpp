@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "observe/calls.h"
 
+#include "observe/cpu_counters.h"
 #include "observe/moments.h"
 #include "observe/phases.h"
 #include "observe/recorder.h"
 #include "base/atomics.h"
 #include "base/spin_lock.h"
+#include <algorithm>
 #include <cstring>
 
 namespace ws::observe {
@@ -62,6 +64,9 @@ bool is_home() { return own_seat && own_seat == &board->seat(0); }
 
 Moments moments;
 
+CpuCounters counters;
+ComputingCount<CpuCounters> computing;
+
 Moment now_spent(uint64_t now)
 {
     const CountersAt c = counted_at(*board, now);
@@ -92,6 +97,8 @@ void called(const char* name, int enter)
         if (!is_clock(name)) {
             call = {name, ticks()};
             note_moment(call.begin);
+            if (WS_UNLIKELY(computing.is_started()) && is_home())
+                computing.enter(call.begin);
         }
         return;
     }
@@ -103,6 +110,8 @@ void called(const char* name, int enter)
     if (is_home()) {
         bump(board->process.mpi_ticks, took);
         note_moment(now);
+        if (WS_UNLIKELY(computing.is_started()))
+            computing.leave(now);
     }
     if (row == no_row)
         return;
@@ -117,6 +126,25 @@ void start_moments(double ticks_per_us)
     constexpr double step_us = 1000;
     moments.start(now_spent(board->attached_at), uint64_t(step_us * ticks_per_us));
 }
+
+std::string start_counting(double ticks_per_us)
+{
+    constexpr double shortest_us = 100;
+    constexpr uint64_t most_readings = 400; // that would fit into a segment: two take at most 0.5 % of it
+    const std::string refused = counters.open();
+    if (!refused.empty())
+        return refused;
+    uint64_t cost = UINT64_MAX; // 0.3 to 2.5 us, depending on the machine
+    for (int i = 0; i < 8; i++) {
+        const uint64_t began = ticks();
+        counters.read();
+        cost = std::min(cost, ticks() - began);
+    }
+    computing.start(counters, ticks(), std::max(uint64_t(shortest_us * ticks_per_us), most_readings * cost));
+    return refused;
+}
+
+Computed computed() { return {computing.ticks(), computing.sum().instructions, computing.sum().cycles}; }
 
 void note_moment(uint64_t now)
 {

@@ -16,7 +16,8 @@
 //               PROCESS  the process, in ProcessCounters
 //               LOOPS    the sum of the figures of that name of its loops
 //               ROW      the row of the loop, call or phase
-//               MADE     nobody: figures.cpp or summary.cpp computes it from others
+//               MADE     nobody: figures.cpp or summary.cpp computes it from others, or mpi/report.cpp reads it at the
+//                        end
 //    kind     COUNT, how often or how many; TIME, ticks on the board and seconds elsewhere: lent is lent_ticks there
 //             and lent_s here
 //    where    REPORT: in reports, from the first version on; LATER: in reports, and old ones lack it: what is added has
@@ -99,7 +100,15 @@
     PROCESS(COUNT, flex_plans_blocked, LATER, NONE, "of them: while the rank's own thread waited in MPI") \
     PROCESS(TIME, waits_program, LATER, NONE, "of blocked_s: outside of MPI, between ws_wait_begin and ws_wait_end") \
     PROCESS(TIME, waits_gpu, LATER, NONE, "of blocked_s: outside of MPI, for a GPU, under -workshare-waits") \
-    PROCESS(TIME, waits_io, LATER, NONE, "of blocked_s: outside of MPI, for files and sockets, under -workshare-waits")
+    PROCESS(TIME, waits_io, LATER, NONE, "of blocked_s: outside of MPI, for files and sockets, under -workshare-waits") \
+    MADE(TIME, kept_off, LATER, NONE, "of computing_s: the rank could have computed, but had no CPU") \
+    MADE(COUNT, openmp_regions, LATER, NONE, \
+         "parallel regions of OpenMP that were not shared; counted under -workshare-openmp=hint") \
+    MADE(TIME, openmp_regions, LATER, NONE, "in them") \
+    MADE(TIME, openmp_tasks, LATER, NONE, "of it: in regions that created OpenMP tasks") \
+    MADE(TIME, counted, LATER, NONE, "part of computing_s in which the processor's counters were read; 0: refused") \
+    MADE(COUNT, instructions, LATER, NONE, "in it: instructions of the rank's own thread, in user code") \
+    MADE(COUNT, cycles, LATER, NONE, "in it: cycles of the rank's own thread, in user code")
 
 // Counters of a `ws for` in the source. Short executions run whole, and only one in 16 of them is timed, or all if the
 // run is observed. The others are cut into chunks and all timed, open to close. The first eight are those that an

@@ -20,6 +20,12 @@ __attribute__((format(printf, 1, 2))) inline std::string format(const char* f, .
     return text;
 }
 
+// A time in seconds, with three digits and a unit.
+inline std::string duration(double s)
+{
+    return s < 1e-3 ? format("%.3g us", 1e6 * s) : s < 1 ? format("%.3g ms", 1e3 * s) : format("%.3g s", s);
+}
+
 // Returns the nearest 64-bit count to a sum of counts, which may be larger than 64 bits can hold.
 inline uint64_t whole(double x) { return !(x > 0) ? 0 : x < 0x1p64 ? uint64_t(std::round(x)) : UINT64_MAX; }
 

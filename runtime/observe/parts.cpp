@@ -32,6 +32,50 @@ std::vector<TimePart> time_parts(const RankCounts& c)
     return parts;
 }
 
+Counters counters_of(const RankCounts& c)
+{
+    if (!(c.counted_s > 0) || !(c.cycles > 0))
+        return {0, 0, 0};
+    return {c.instructions / c.counted_s * (c.computing_s + c.borrowed_s), c.instructions / c.cycles,
+            c.cycles / c.counted_s};
+}
+
+double useful_s(const Report& r) { return r.as_is.parallel * r.elapsed_s * r.cores; }
+
+double serialisation_efficiency(const Report& r)
+{
+    const double threads = r.conditions.openmp_threads, computing = r.totals.computing_s;
+    if (threads <= 1 || r.totals.openmp_regions <= 0 || computing <= 0)
+        return 1;
+    const double outside = std::max(0.0, 1 - r.totals.openmp_regions_s / computing);
+    return 1 - outside * (threads - 1) / threads;
+}
+
+namespace {
+
+double over(double a, double b) { return a > 0 && b > 0 ? a / b : 1; }
+
+// Adds the levels of computation scaling. Each is a factor of the first run's useful time over that of the others.
+template <class Row> void compare_computing(const std::vector<const Report*>& runs, Row row)
+{
+    const Report& first = *runs[0];
+    const auto scaling = [&](const Report& r) { return over(useful_s(first), useful_s(r)); };
+    row(Compared::share, "computation scaling, from the first", 0, scaling);
+    const Counters before = counters_of(first.totals);
+    if (std::all_of(runs.begin(), runs.end(), [](const Report* r) { return counters_of(r->totals).hertz > 0; })) {
+        row(Compared::share, "instructions", 1,
+            [&](const Report& r) { return over(before.instructions, counters_of(r.totals).instructions); });
+        row(Compared::share, "instructions per cycle", 1,
+            [&](const Report& r) { return over(counters_of(r.totals).per_cycle, before.per_cycle); });
+        row(Compared::share, "frequency", 1,
+            [&](const Report& r) { return over(counters_of(r.totals).hertz, before.hertz); });
+    }
+    row(Compared::share, "global efficiency: parallel x scaling", 0,
+        [&](const Report& r) { return r.as_is.parallel * scaling(r); });
+}
+
+} // namespace
+
 std::vector<Compared> compare(const std::vector<const Report*>& runs)
 {
     std::vector<Compared> rows;
@@ -48,6 +92,8 @@ std::vector<Compared> compare(const std::vector<const Report*>& runs)
     for (const EfficiencyLevel& level : efficiency_levels)
         if (nodes || !level.of_nodes)
             row(Compared::share, level.text, level.depth, [&](const Report& r) { return r.as_is.*level.value; });
+    if (runs.size() > 1)
+        compare_computing(runs, row);
     for (const RankColumn& c : rank_columns)
         row(c.time ? Compared::time : Compared::count, c.text, 0,
             [&](const Report& r) { return r.totals.*c.value; });

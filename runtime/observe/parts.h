@@ -25,6 +25,22 @@ std::vector<TimePart> waiting_parts(const RankCounts& c);
 // up to it.
 std::vector<TimePart> time_parts(const RankCounts& c);
 
+// What follows from the processor's counters. They count a rank's own thread; the instructions that other cores ran for
+// it are taken to have been as many per second.
+struct Counters {
+    double instructions; // of all that was computed
+    double per_cycle, hertz;
+};
+// All 0 if nothing was counted.
+Counters counters_of(const RankCounts& c);
+
+// Returns the useful time of all cores.
+double useful_s(const Report& r);
+
+// Returns the part of the ranks' cores that is left if threads are idle while a rank computes outside of parallel
+// regions; 1 with one thread per rank, or if regions were not counted.
+double serialisation_efficiency(const Report& r);
+
 // A figure of several runs.
 struct Compared {
     enum Kind { time, share, count } kind;
@@ -32,6 +48,8 @@ struct Compared {
     unsigned depth; // in the tree of efficiencies, else 0
     std::vector<double> values;
 };
+// Beside figures of each run: the computation scaling of POP, with the first run as its reference, and what it is the
+// product of if all runs have counters: instructions, instructions per cycle and frequency.
 std::vector<Compared> compare(const std::vector<const Report*>& runs);
 
 // A loop of several runs: the time of owners and helpers, and the part of the iterations that helpers ran.

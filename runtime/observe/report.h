@@ -120,6 +120,18 @@ struct CoreUse {
 };
 Efficiency efficiency(double elapsed_s, const std::vector<CoreUse>& cores);
 
+// How rank 0 was started: what ws-doctor advise needs to know to compare runs, and to print commands.
+struct Conditions {
+    std::vector<std::string> arguments; // of the program
+    std::string openmp, victim;         // the values of -workshare-openmp and -workshare-victim
+    double openmp_threads = 0; // that a parallel region would have, shared or not; 1 without OpenMP; 0: not known, as
+                               // in reports of old versions
+    double cpus = 0;           // that the ranks of its node may use together; 0: not known
+    double rank_cpus = 0;      // that the rank may use; 0: not known
+    std::string counters;      // why the processor's counters cannot be read; empty: they can
+    double others = 0;         // what other programs used, on the node where that was most: a share, as Facts::others
+};
+
 struct RankRow {
     int64_t rank, node, workers;
     std::string inactive;
@@ -162,6 +174,7 @@ struct Report {
     double ranks = 0, nodes = 0, cores = 0;
     double elapsed_s = 0;  // the longest wall_s
     std::string verdict, reason;
+    Conditions conditions;
     double speedup = 1;    // the estimated time without stealing, divided by elapsed_s
     Efficiency as_is{}, without_stealing{};
     RankCounts totals{};

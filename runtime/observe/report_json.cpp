@@ -92,6 +92,18 @@ Json over_time(const std::vector<TimeSlice>& slices)
     return j;
 }
 
+Json conditions(const Conditions& c)
+{
+    return {{"arguments", c.arguments},
+            {"openmp", c.openmp},
+            {"victim", c.victim},
+            {"openmp_threads", count(c.openmp_threads)},
+            {"cpus", count(c.cpus)},
+            {"rank_cpus", count(c.rank_cpus)},
+            {"others", c.others},
+            {"counters_refused", text_or_null(c.counters)}};
+}
+
 Json efficiency(const Efficiency& e)
 {
     Json j;
@@ -126,6 +138,8 @@ std::string report_json(const Report& r)
               {"without_stealing",
                {{"estimated", true}, {"speedup", r.speedup}, {"efficiency", efficiency(r.without_stealing)}}},
               {"totals", counts(r.totals)}};
+    if (r.conditions.openmp_threads > 0)
+        j["conditions"] = conditions(r.conditions);
     for (const char* list : {"by_node", "by_rank", "by_call", "by_phase"})
         j[list] = Json::array();
     for (const NodeRow& n : r.node)
@@ -355,6 +369,20 @@ std::vector<TimeSlice> read_over_time(const At& at)
     return slices;
 }
 
+Conditions read_conditions(const At& at)
+{
+    Conditions c;
+    at["arguments"].each([&](const At& word) { c.arguments.push_back(word.text()); });
+    c.openmp = at["openmp"].text();
+    c.victim = at["victim"].text();
+    c.openmp_threads = at["openmp_threads"].number();
+    c.cpus = at["cpus"].number();
+    c.rank_cpus = at["rank_cpus"].number();
+    c.others = at["others"].number();
+    c.counters = at["counters_refused"].text_or_null();
+    return c;
+}
+
 Efficiency read_efficiency(const At& at)
 {
     Efficiency e = {};
@@ -438,6 +466,8 @@ Report read_report(const std::string& bytes)
     r.speedup = at["without_stealing"]["speedup"].number();
     r.without_stealing = read_efficiency(at["without_stealing"]["efficiency"]);
     r.totals = read_counts(at["totals"]);
+    if (at.j.contains("conditions")) // reports of old versions lack it
+        r.conditions = read_conditions(at["conditions"]);
     at["by_node"].each([&](const At& n) {
         r.node.push_back({n["node"].integer(), n["host"].text(), n["ranks"].number(), n["cores"].number(),
                           read_counts(n["totals"]), read_efficiency(n["efficiency"]),

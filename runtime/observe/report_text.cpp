@@ -141,6 +141,14 @@ std::string efficiencies(const Report& r)
         if (r.nodes > 1 || !level.of_nodes)
             t.row({std::string(2 * level.depth, ' ') + level.text, percent(a.*level.value), percent(b.*level.value)});
     std::string s = "\nEFFICIENCY\n" + t.text();
+    if (const double e = serialisation_efficiency(r); e < 1)
+        s += format("  OpenMP serialisation efficiency %.1f %%: threads are idle outside of parallel regions\n",
+                    100 * e);
+    if (const Counters c = counters_of(r.totals); c.hertz > 0)
+        s += format("  %.2f instructions per cycle at %.2f GHz, in user code of the ranks' own threads\n", c.per_cycle,
+                    1e-9 * c.hertz);
+    else if (!r.conditions.counters.empty())
+        s += "  no instructions per cycle: " + printable(r.conditions.counters) + "\n";
     if (r.totals.borrowed_s > 0)
         s += format("  sharing made it about %.2f times as fast\n", r.speedup);
     return s;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "observe/verdict.h"
 
+#include "observe/estimate.h"
 #include "observe/format.h"
 #include "observe/loop_cause.h"
 
@@ -20,11 +21,6 @@ struct Cause {
     std::string why, hint = {};
 };
 
-std::string duration(double s)
-{
-    return s < 1e-3 ? format("%.3g us", 1e6 * s) : s < 1 ? format("%.3g ms", 1e3 * s) : format("%.3g s", s);
-}
-
 // The kernel counts in steps of 10 ms, and a desktop is never quite idle: less than a tenth is not mentioned.
 constexpr double noise_share = 0.1;
 
@@ -40,8 +36,11 @@ std::string used_by_others(const Facts& f)
     return format("%.0f %% of ", 100 * f.others.share) + cpus;
 }
 
-// The part of the waiting in which another rank of the node computed.
-double helpable(const Totals& t) { return std::max(0.0, t.idle - t.refused[unsigned(Refusal::all_wait)]); }
+Waited waited(const Totals& t)
+{
+    return {t.wall, t.ranks, t.nodes, t.idle, t.refused[unsigned(Refusal::all_wait)]};
+}
+double helpable(const Totals& t) { return helpable_s(waited(t)); }
 
 std::string mostly_in_call(const Facts& f) { return f.calls.empty() ? "" : ", mostly in " + f.calls[0].name; }
 
@@ -337,14 +336,13 @@ std::string possible_gain(const Totals& t)
     return text;
 }
 
-// What an OpenMP program whose regions are not shared could gain, and what that is computed from. A rank that opens a
-// region alone can gain at most what the other ranks of its node take of it.
+// What an OpenMP program whose regions are not shared could gain, and what that is computed from.
 std::vector<std::string> possible_openmp_gain(const Totals& t, const Facts& f)
 {
-    const double waited = helpable(t), ranks = t.ranks / std::max(t.nodes, 1.0);
+    const double waiting = helpable(t), ranks = t.ranks / std::max(t.nodes, 1.0);
     const double loops_s = std::max(0.0, f.parallel_s - f.parallel_tasks_s);
-    const double best = t.wall - std::min(waited, loops_s * (ranks - 1)) / t.ranks;
-    const double most = best > 0 && t.crowded == 0 ? t.wall / best : 1;
+    const double most =
+        t.crowded == 0 ? speedup_of(waited(t), helpable_in_regions_s(waited(t), loops_s)) : 1;
     std::string gain, regions = format("parallel regions computed for %s", duration(f.parallel_s).c_str());
     if (most < 1.02) {
         gain = "-workshare-openmp=share would gain next to nothing";
@@ -352,10 +350,10 @@ std::vector<std::string> possible_openmp_gain(const Totals& t, const Facts& f)
             regions += ", mostly in tasks, which sharing does not divide,";
     } else {
         gain = format("up to %.2f times as fast with -workshare-openmp=share", most);
-        if (t.kept_off * (ranks - 1) > 0.2 * waited)
+        if (t.kept_off * (ranks - 1) > 0.2 * waiting)
             gain += ", if that is not noise";
     }
-    return {gain, regions + format(" while ranks waited %s", duration(waited).c_str())};
+    return {gain, regions + format(" while ranks waited %s", duration(waiting).c_str())};
 }
 
 // "2 ranks on 1 node, 0.265 s"
@@ -484,11 +482,7 @@ std::string wrapped(const std::string& line)
 
 } // namespace
 
-double most_speedup(const Totals& t)
-{
-    const double best = t.wall - helpable(t) / t.ranks;
-    return best > 0 ? t.wall / best : 1;
-}
+double most_speedup(const Totals& t) { return speedup_of(waited(t), helpable(t)); }
 
 std::string top_loop(const Facts& facts)
 {

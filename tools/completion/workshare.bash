@@ -138,10 +138,12 @@ _workshare_report() {
 _workshare_doctor() {
     local cur prev joined
     _workshare_before
-    case $prev,$cur in
-    --root,*) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
-    --check,* | --ranks,* | -n,*) ;;
-    *,-*) _workshare_words "$cur" "$_workshare_doctor_options" ;;
+    case ${COMP_WORDS[1]-},$prev,$cur in
+    advise,*,-*) _workshare_words "$cur" --json ;;
+    advise,*) _workshare_files "$cur" json ;;
+    *,--root,*) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+    *,--check,* | *,--ranks,* | *,-n,*) ;;
+    *,*,-*) _workshare_words "$cur" "$_workshare_doctor_options" ;;
     esac
 }
 

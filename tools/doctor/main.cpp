@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // ws-doctor [PROGRAM]: whether programs can run well here with -workshare, before they do; alone, or under the mpirun
-// that is to start them. machine.cpp and program.cpp see, the *checks.cpp judge.
+// that is to start them. machine.cpp and program.cpp see, the *checks.cpp judge. ws-doctor advise REPORT...: what to
+// change about a job that has run (advise.cpp).
+#include "advise.h"
 #include "checks.h"
 #include "gather.h"
+#include "print.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -39,29 +42,6 @@ std::string on(const std::vector<std::string>& nodes, size_t of)
     for (size_t i = 0; i < nodes.size() && i < 3; i++)
         text += (i ? ", " : "") + nodes[i];
     return nodes.size() > 3 ? text + " and " + std::to_string(nodes.size() - 3) + " more nodes" : text;
-}
-
-// Lines of at most 100 columns or so, each begun alike.
-void print_wrapped(const char* head, const std::string& text)
-{
-    constexpr size_t width = 92;
-    std::string line;
-    size_t at = 0;
-    bool first = true;
-    const auto flush = [&] {
-        std::printf("  %-9s %s\n", first ? head : "", line.c_str());
-        first = false;
-        line.clear();
-    };
-    while (at < text.size()) {
-        const size_t end = std::min(text.find(' ', at), text.size());
-        const std::string word = text.substr(at, end - at);
-        if (!line.empty() && line.size() + 1 + word.size() > width)
-            flush();
-        line += (line.empty() ? "" : " ") + word;
-        at = end + 1;
-    }
-    flush();
 }
 
 void print(const Job& job, const std::vector<Finding>& findings, size_t nodes)
@@ -262,6 +242,8 @@ int run(int argc, char** argv)
         "this machine; under the mpirun that is to start the program, as in\n"
         "    mpirun -workshare -n 4 ws-doctor ./app\n"
         "at all nodes and ranks. The program is never run.\n"
+        "    ws-doctor advise run.json [run2.json [run3.json]]\n"
+        "says what to change about a job that has run, from its reports.\n"
         "Exit status: 0 if there is nothing worse than a note, 1 for warnings and problems, 2 for a wrong command.",
         "ws-doctor");
     Wanted wanted;
@@ -300,6 +282,8 @@ int run(int argc, char** argv)
 int main(int argc, char** argv)
 {
     try {
+        if (argc > 1 && std::strcmp(argv[1], "advise") == 0)
+            return doctor::run_advise(argc - 1, argv + 1);
         return doctor::run(argc, argv);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "ws-doctor: %s\n", e.what());

@@ -33,7 +33,7 @@ constexpr unsigned openmp_nap_us = 50000;
 volatile Hardware::Flag open_regions, is_watched;
 void (*sharer)(RegionCall& region);
 bool (*serializes)();
-volatile Hardware::Word region_ticks, task_region_ticks;
+volatile Hardware::Word region_count, region_ticks, task_region_ticks;
 bool counts_regions;
 volatile Hardware::Flag region_has_tasks;
 
@@ -43,6 +43,7 @@ uint64_t RegionTime::begin() { return nesting_level() == 0 ? base::ticks() : 0; 
 void RegionTime::add() const
 {
     const uint64_t took = base::ticks() - began_;
+    Hardware::fetch_add_full(region_count, 1);
     Hardware::fetch_add_full(region_ticks, took);
     if (Hardware::load_relaxed(region_has_tasks))
         Hardware::fetch_add_full(task_region_ticks, took);

@@ -126,9 +126,9 @@ protected:
 };
 // Runs the region; null: the library opens all of them itself. Set before the program begins, or never.
 extern void (*sharer)(RegionCall& region);
-// Ticks that this process has spent in parallel regions that were opened outside of others, and in those of them that
-// have put tasks; counted where none is shared but that could be asked for (`counts_regions`).
-extern volatile Hardware::Word region_ticks, task_region_ticks;
+// Parallel regions of this process that were opened outside of others, and the ticks that it has spent in them and in
+// those of them that have put tasks; counted where none is shared but that could be asked for (`counts_regions`).
+extern volatile Hardware::Word region_count, region_ticks, task_region_ticks;
 extern bool counts_regions;
 extern volatile Hardware::Flag region_has_tasks; // the region that is open
 inline void region_puts_task()

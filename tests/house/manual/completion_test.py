@@ -68,6 +68,7 @@ with tempfile.TemporaryDirectory() as folder:
         expect("without = it may be the program: all files, by bash", offered('mpirun', option, '', cwd=folder), [])
     expect('a trace to draw', offered('ws-timeline', '', cwd=folder), ['runs', 'a.json', 'd e.json', 'b.otf2'])
     expect('a report to read', offered('ws-report', 'd', cwd=folder), ['d e.json'])
+    expect('a report to advise on', offered('ws-doctor', 'advise', 'd', cwd=folder), ['d e.json'])
 setup = f'{SOURCE}/setup'
 help_text = subprocess.run([setup, 'help'], capture_output=True, text=True).stdout
 commands = offered(setup, '')

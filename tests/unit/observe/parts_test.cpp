@@ -136,6 +136,63 @@ TEST_CASE("runs are compared figure by figure, and loop by loop")
     CHECK(compare({&a, &b}).size() == rows.size() + 2);
 }
 
+TEST_CASE("computation scaling is the product of instructions, instructions per cycle and frequency")
+{
+    // As many cores; B runs a tenth more instructions, half of them per cycle, at 4/5 of the frequency.
+    const auto run = [](double instructions, double per_cycle, double hertz) {
+        Report r;
+        r.cores = r.ranks = 2;
+        r.totals.computing_s = instructions / per_cycle / hertz;
+        r.totals.counted_s = r.totals.computing_s / 2; // half of it was counted
+        r.totals.instructions = instructions / 2;
+        r.totals.cycles = instructions / per_cycle / 2;
+        r.elapsed_s = r.totals.computing_s / 2 / 0.8;
+        r.as_is.parallel = 0.8;
+        return r;
+    };
+    Report a = run(8e9, 2, 4e9), b = run(8.8e9, 1, 3.2e9);
+    CHECK(counters_of(a.totals).per_cycle == Approx(2));
+    CHECK(counters_of(b.totals).hertz == Approx(3.2e9));
+    CHECK(counters_of(b.totals).instructions == Approx(8.8e9));
+    const auto value = [](const std::vector<Compared>& rows, const std::string& text) {
+        for (const Compared& c : rows)
+            if (c.text.compare(0, text.size(), text) == 0)
+                return c.values[1];
+        return -1.0;
+    };
+    const auto rows = compare({&a, &b});
+    CHECK(value(rows, "computation scaling") == Approx(1 / 1.1 * 0.5 * 0.8));
+    const auto factor = [&](const char* text) {
+        for (const Compared& c : rows)
+            if (c.text == text)
+                return c.values[1];
+        return -1.0;
+    };
+    CHECK(factor("instructions") == Approx(1 / 1.1));
+    CHECK(factor("instructions per cycle") == Approx(0.5));
+    CHECK(factor("frequency") == Approx(0.8));
+    CHECK(value(rows, "global efficiency") == Approx(0.8 / 1.1 * 0.5 * 0.8));
+    a.totals.cycles = a.totals.counted_s = 0; // refused there: the tree ends above them
+    const auto without = compare({&a, &b});
+    CHECK(without.size() == rows.size() - 3);
+    CHECK(value(without, "computation scaling") == Approx(1 / 1.1 * 0.5 * 0.8));
+    CHECK(compare({&a}).size() == without.size() - 2); // one run has nothing to scale from
+}
+
+TEST_CASE("threads that are idle outside of regions: 1 s of 4 s serial leaves 81 % of four threads")
+{
+    Report r;
+    r.ranks = 1;
+    r.totals.computing_s = 4;
+    r.totals.openmp_regions = 10;
+    r.totals.openmp_regions_s = 3;
+    CHECK(serialisation_efficiency(r) == 1);
+    r.conditions.openmp_threads = 4;
+    CHECK(serialisation_efficiency(r) == Approx(1 - 0.25 * 0.75));
+    r.totals.openmp_regions = r.totals.openmp_regions_s = 0; // not counted
+    CHECK(serialisation_efficiency(r) == 1);
+}
+
 TEST_CASE("a page has the report's figures, and names cannot leave their place in it")
 {
     Report r;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tools/dev/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
-from . import any_mpi, costs, crowd, flex, footprint, loops, messages, openmp, pays, placement, programs, reorder, sleeping, task_groups, tasks, tracing, unmodified
+from . import advice, any_mpi, costs, crowd, flex, footprint, loops, messages, openmp, pays, placement, programs, reorder, sleeping, task_groups, tasks, tracing, unmodified
 
 # The order of the table.
 GROUPS = {
@@ -13,6 +13,7 @@ GROUPS = {
     "programs": programs.programs,
     "crowd": crowd.crowd,
     "moreranks": crowd.more_ranks,
+    "advice": advice.advice,
     "ranks16": sleeping.sixteen_ranks,
     "workers": sleeping.workers,
     "openmp": openmp.openmp,
