@@ -366,7 +366,7 @@ bool are_partitioned(int count, const MPI_Request* requests)
     });
 }
 
-bool are_complete(int count, const MPI_Request* requests, bool all)
+bool is_any_complete(int count, const MPI_Request* requests)
 {
     bool any = false;
     for (int i = 0; i < count; i++) {
@@ -374,12 +374,22 @@ bool are_complete(int count, const MPI_Request* requests, bool all)
         if (requests[i] == MPI_REQUEST_NULL)
             continue;
         any = true;
-        if (PMPI_Request_get_status(requests[i], &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || (flag && !all))
+        if (real.get_status(requests[i], &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag)
             return true;
-        if (!flag && all)
+    }
+    return !any;
+}
+
+bool are_complete(int count, const MPI_Request* requests, int& next)
+{
+    for (; next < count; next++) {
+        int flag = 0;
+        // One that has failed is complete.
+        if (requests[next] != MPI_REQUEST_NULL &&
+            real.get_status(requests[next], &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && !flag)
             return false;
     }
-    return all || !any;
+    return true;
 }
 
 void ring_rank(const Group* group, int rank)
@@ -497,6 +507,7 @@ void find_real()
     find(real.testany, "PMPI_Testany");
     find(real.testsome, "PMPI_Testsome");
     find(real.wait, "PMPI_Wait");
+    find(real.get_status, "PMPI_Request_get_status");
     find(real.win_test, "PMPI_Win_test");
 }
 

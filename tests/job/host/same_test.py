@@ -26,7 +26,7 @@ def same(case, ranks=RANKS, **how):
 
 
 same('truncated', 2)   # with more, Open MPI's own broadcast never ends
-for name in ('alone', 'jump', 'errors', 'requests', 'many', 'threads', 'progress', 'large', 'windows', 'files', 'rma', 'io'):
+for name in ('alone', 'jump', 'errors', 'late_errors', 'requests', 'many', 'threads', 'progress', 'large', 'windows', 'files', 'rma', 'io'):
     same(name)
 # That MPI alone does not end: MPICH 4.0.2 with calls about nothing, and with processes that start others; Open MPI with parts that nobody waits for.
 for name in ('zero', 'dynamic') if FAMILY == 'openmpi' else ('sparse',):
