@@ -70,6 +70,18 @@ def swallowed():
         expect(result, f'said {lines}', len(lines) == 1 and 'MPI_Init' in lines[0])
 
 
+def sanitized():
+    """AddressSanitizer refuses libraries that are loaded before its own."""
+    try:
+        program = compiled('sanitized', '-fsanitize=address', source('counted.c'), source('tool.c'))
+    except subprocess.CalledProcessError:
+        skip('no AddressSanitizer')
+        return
+    options = {'env': {'ASAN_OPTIONS': 'detect_leaks=0'}}   # MPI's own
+    counts('AddressSanitizer', program, **options)
+    counts('AddressSanitizer, by a script', '/bin/sh', '-c', 'exec "$0"', program, **options)
+
+
 @repeated
 def pmpi_lends():
     result = run('host', 'pmpi', title='PMPI calls')
@@ -81,6 +93,7 @@ compiled('libtool.so', '-shared', '-fPIC', source('tool.c'))
 in_c()
 in_fortran()
 swallowed()
+sanitized()
 if CORES >= 2:
     pmpi_lends()
 finish()
