@@ -205,8 +205,7 @@ std::string LoopNames::operator()(const std::string& file, int line, const std::
     constexpr size_t longest_number = 8, longest_function = 120;
     const std::string full = abi::one_line(plain_function(function));
     const std::string end = ":" + std::to_string(line) + ":" + abi::shortened(full, longest_function, true);
-    // Some compilers put that before a file that they found themselves.
-    const std::string path = starts(file, 0, "./") ? file.substr(2) : file;
+    const std::string path = abi::plain_path(file);
     const std::string name =
         abi::shortened(abi::one_line(path.empty() ? "?" : path), longest_name - longest_number - end.size(), false) +
         end;

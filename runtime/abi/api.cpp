@@ -73,7 +73,7 @@ std::string place_of(const char* file, int line, const char* function)
 {
     std::string end = ":" + std::to_string(line) + ":" +
                       ws::abi::shortened(ws::abi::one_line(function), WS_NAME_MAX / 2, true);
-    return ws::abi::shortened(ws::abi::one_line(file), WS_NAME_MAX - end.size(), false) + end;
+    return ws::abi::shortened(ws::abi::one_line(ws::abi::plain_path(file)), WS_NAME_MAX - end.size(), false) + end;
 }
 std::string name_or(const char* name, const std::string& place)
 {

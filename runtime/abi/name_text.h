@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace ws::abi {
 
@@ -44,6 +45,26 @@ inline std::string one_line(const std::string &text) {
         at += std::max<size_t>(length, 1);
     }
     return out;
+}
+
+// Returns the path of a source file without "." and "..": a build in another folder calls it "../../a.c". Nobody sees
+// from which folder that is when the program runs.
+inline std::string plain_path(const std::string &file) {
+    std::vector<std::string> parts;
+    for (size_t at = 0, end; at <= file.size(); at = end + 1) {
+        end = std::min(file.find('/', at), file.size());
+        const std::string part = file.substr(at, end - at);
+        if (part == "..") {
+            if (!parts.empty())
+                parts.pop_back();
+        } else if (!part.empty() && part != ".") {
+            parts.push_back(part);
+        }
+    }
+    std::string path;
+    for (const std::string &part : parts)
+        path += (path.empty() && file[0] != '/' ? "" : "/") + part;
+    return path;
 }
 
 // Shortened to `most` bytes: dots replace the middle, or the beginning.

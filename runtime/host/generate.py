@@ -11,7 +11,7 @@ import sys
 
 # Not wrapped: what is called for its speed, what converts handles or addresses, callbacks that are functions, and tools' own interface.
 LEFT_ALONE = re.compile(r'MPI_(Wtime|Wtick|T_(?!init_thread)|Aint_|\w+_(c2f|f2c|f082c|c2f08|f2f08|f082f|toint|fromint|FN|FN_NULL)$|DUP_FN|NULL_\w+_FN|Pcontrol$|Initialized$'
-                        r'|Finalized$|Status_|Type_|Info_|Get_version|Get_library_version|Get_address|Address|Get_count|Get_elements|Error_|Errhandler_'
+                        r'|Finalized$|Status_|Type_|Info_|Get_version|Get_library_version|Get_address|Address|Get_count|Get_elements|Error_|Errhandler_(?!create)'
                         r'|Group_|Op_|Keyval_|Attr_)')
 WAITS = {'receive', 'send', 'exchange', 'probe', 'wait', 'waitall', 'waitany', 'waitsome', 'winwait', 'all', 'from_root', 'to_root', 'below', 'sources', 'sources_to_root'}
 # What a collective call depends on, by its name in host.h, and the test that tells which ranks it needs.
@@ -36,13 +36,13 @@ def read_table(path):
                 if way in ('send',):
                     ways.append([way, words.pop(0)])
                 elif way == 'rings':
-                    ways.append([way, words.pop(0) if words and words[0] != 'direct' else ''])
+                    ways.append([way, words.pop(0) if words and words[0] not in ('direct', 'rounds') else ''])
                 elif way == 'direct':
                     if words[0] == 'in':
                         way, words = ' '.join([way, *words[:2]]), words[2:]
                     ways.append([way, ' '.join(words)])
                     words = []
-                elif way in WAITS | {'makes', 'frees', 'looks', 'taken'}:
+                elif way in WAITS | {'makes', 'frees', 'looks', 'taken', 'rounds'}:
                     ways.append([way, ''])
                 else:
                     sys.exit(f'{path}:{number}: no such way: {way}')
@@ -159,10 +159,10 @@ def body(call, ways, calls):
         elif way == 'rings':
             ring = f'ws::host::ring_rank({group_at}, {argument});' if argument else 'ws::host::ring_all();'
             after.append(ring)
-            if re.match('MPI_(I|File_i|Comm_idup)', call.name) and not argument:
-                before.append('ws::host::has_rounds = true;')
             if 'direct' in kinds:   # it may wait for an answer
                 before.append(ring)
+        elif way == 'rounds':
+            before.append('ws::host::has_rounds = true;')
         elif way == 'taken':
             after.append('ws::host::taken();')
         elif way == 'looks':
@@ -171,6 +171,8 @@ def body(call, ways, calls):
             after.append(f'if (*{flag}) ws::host::taken();')
     if call.name in ('MPI_Psend_init', 'MPI_Precv_init'):
         after.append('if (error == MPI_SUCCESS) ws::host::made_partitioned(*request);')
+    if call.name in ('MPI_Comm_create_errhandler', 'MPI_Errhandler_create'):
+        before.append('ws::host::has_handlers = true;')
     if call.name == 'MPI_Request_free':
         before.append('if (WS_UNLIKELY(ws::host::has_partitioned)) { ws::host::frees_request(*request); }')
     call_it = f'[&] {{ return {real}; }}'
@@ -199,16 +201,17 @@ def body(call, ways, calls):
             main = f'int error = ws::host::receive({group_at}, source, tag, comm, {site}, {call_it});'
         elif way in ('wait', 'waitall', 'waitany'):
             arguments = ', '.join(call.names[:-1] + ['over'] + call.names[-1:])
-            test = way.replace('wait', 'test')
-            main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.{test}({arguments}); }}, {call_it});'
+            poll = f'[&](int *over) {{ return ws::host::real.{way.replace("wait", "test")}({arguments}); }}'
+            main = f'int error = ws::host::wait_for_all({call.names[0]}, {call.names[1]}, {site}, {poll}, {call_it});' if way == 'waitall' else \
+                   f'int error = ws::host::poll_instead({site}, {poll}, {call_it});'
         elif way == 'waitsome':
             out = call.names[2]
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ const int e = ws::host::real.testsome({call.arguments()}); ' \
                    f'*over = *{out} != 0; return e; }}, {call_it});'
-        if way in ('waitall', 'waitany', 'waitsome'):
-            every = 'true' if way == 'waitall' else 'false'
-            main = f'if (WS_UNLIKELY(ws::host::has_partitioned) && ws::host::are_partitioned({call.names[0]}, {call.names[1]})) {{ ' \
-                   f'return ws::host::look_at_each({call.names[0]}, {call.names[1]}, {every}, {site}, {call_it}); }} ' + main
+        if way in ('waitany', 'waitsome'):
+            count, requests = call.names[:2]
+            main = f'if (WS_UNLIKELY(ws::host::has_partitioned) && ws::host::are_partitioned({count}, {requests})) {{ return ws::host::look_before(' \
+                   f'{site}, [&] {{ return ws::host::is_any_complete({count}, {requests}); }}, {call_it}); }} ' + main
         elif way == 'winwait':
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.win_test({win}, over); }}, {call_it});'
     return lines + before + [main] + after + ['return error;']
@@ -290,7 +293,7 @@ EXPORTED int MPI_Pcontrol(const int level, ...)
 }'''
 
 HOW = {'all': 'lends', 'sources': 'lends', 'sources_to_root': 'lends at the root', 'from_root': 'lends, until the root has come', 'to_root': 'lends at the root', 'below': 'lends, until the ranks below have come',
-       'makes': '', 'frees': '', 'rings': '', 'taken': '', 'looks': ''}
+       'makes': '', 'frees': '', 'rings': '', 'rounds': '', 'taken': '', 'looks': ''}
 
 
 # What MPI 4.0 has and MPI 3.1 has not, of the calls that wait.

@@ -366,7 +366,7 @@ bool are_partitioned(int count, const MPI_Request* requests)
     });
 }
 
-bool are_complete(int count, const MPI_Request* requests, bool all)
+bool is_any_complete(int count, const MPI_Request* requests)
 {
     bool any = false;
     for (int i = 0; i < count; i++) {
@@ -374,12 +374,22 @@ bool are_complete(int count, const MPI_Request* requests, bool all)
         if (requests[i] == MPI_REQUEST_NULL)
             continue;
         any = true;
-        if (PMPI_Request_get_status(requests[i], &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || (flag && !all))
+        if (real.get_status(requests[i], &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag)
             return true;
-        if (!flag && all)
+    }
+    return !any;
+}
+
+bool are_complete(int count, const MPI_Request* requests, int& next)
+{
+    for (; next < count; next++) {
+        int flag = 0;
+        // One that has failed is complete.
+        if (requests[next] != MPI_REQUEST_NULL &&
+            real.get_status(requests[next], &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && !flag)
             return false;
     }
-    return all || !any;
+    return true;
 }
 
 void ring_rank(const Group* group, int rank)
@@ -432,16 +442,27 @@ bool is_workshares_own() { return dlsym(RTLD_NEXT, "XMPI_Get_wsize") != nullptr;
 bool agree()
 {
     const bool locks = ws_used_features & WS_USES_CRITICAL, enabled = is_enabled();
-    int here[] = {locks, enabled, !enabled}, any[3] = {}, done = 0, rank = 0;
+    int any[] = {locks, enabled, !enabled}, rank = 0, ranks = 1, has_most = 0, *most_tag = nullptr;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Request request;
-    if (PMPI_Iallreduce(here, any, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request) != MPI_SUCCESS)
-        return false;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most_tag, &has_most);
     const double began = base::seconds_now();
-    while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
-        sched_yield();
-        if (base::seconds_now() - began > together_s)
-            end("some ranks of the job run without workshare; start all with it, or none", true);
+    // By messages to ranks twice as far in each round: a collective call would match the first one of a rank that runs
+    // without Workshare.
+    for (int far = 1; far < ranks; far *= 2) {
+        const int tag = has_most ? *most_tag : 32767, to = (rank + far) % ranks, from = (rank - far + ranks) % ranks;
+        int theirs[3] = {}, done = 0;
+        MPI_Request both[2];
+        if (PMPI_Irecv(theirs, 3, MPI_INT, from, tag, MPI_COMM_WORLD, &both[0]) != MPI_SUCCESS ||
+            PMPI_Isend(any, 3, MPI_INT, to, tag, MPI_COMM_WORLD, &both[1]) != MPI_SUCCESS)
+            return false;
+        while (PMPI_Testall(2, both, &done, MPI_STATUSES_IGNORE) == MPI_SUCCESS && !done) {
+            sched_yield();
+            if (base::seconds_now() - began > together_s)
+                end("some ranks of the job run without workshare; start all with it, or none", true);
+        }
+        for (int i = 0; i < 3; i++)
+            any[i] = std::max(any[i], theirs[i]);
     }
     if (any[1] && any[2])
         end("some ranks have WS_ENABLE=1 in their environment, others do not; start all with workshare, or none",
@@ -497,6 +518,7 @@ void find_real()
     find(real.testany, "PMPI_Testany");
     find(real.testsome, "PMPI_Testsome");
     find(real.wait, "PMPI_Wait");
+    find(real.get_status, "PMPI_Request_get_status");
     find(real.win_test, "PMPI_Win_test");
 }
 

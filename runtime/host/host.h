@@ -128,11 +128,12 @@ struct Real {
     decltype(&PMPI_Testany) testany;
     decltype(&PMPI_Testsome) testsome;
     decltype(&PMPI_Wait) wait;
+    decltype(&PMPI_Request_get_status) get_status;
     decltype(&PMPI_Win_test) win_test;
 };
 extern Real real;
 
-// Partitioned requests, which MPI_Testall of MPICH 4.0 takes for errors: where one is among several requests, each is
+// Partitioned requests, which MPI_Testall of MPICH 4.0 takes for errors: if one is among several requests, each is
 // looked at by itself.
 inline bool has_partitioned; // the program has made one
 void made_partitioned(MPI_Request request);
@@ -305,20 +306,43 @@ template <class Poll, class Call> int poll_instead(Site site, Poll poll, Call ca
     return error;
 }
 
-// Returns whether all, or any, of the requests are complete, or one is wrong: then the program's call says so.
-bool are_complete(int count, const MPI_Request* requests, bool all);
+// Returns whether any of the requests is complete, or one is wrong: then the program's call says so.
+bool is_any_complete(int count, const MPI_Request* requests);
 
-// Waits for all or for any of the requests; then `call` completes them.
-template <class Call> int look_at_each(int count, const MPI_Request* requests, bool all, Site site, Call call)
+// Waits until `is_over()`, which completes no request; then `call` does.
+template <class IsOver, class Call> int look_before(Site site, IsOver is_over, Call call)
 {
     if (site.waits()) {
         const OpenSends open(-1);
-        wait_for_requests([&] { return are_complete(count, requests, all); });
+        wait_for_requests(is_over);
     }
     const int error = call();
     taken();
     site.learn();
     return error;
+}
+
+// Returns whether the requests from `next` on are complete, and moves it to the first one that is not.
+bool are_complete(int count, const MPI_Request* requests, int& next);
+
+// MPI_Request_get_status of MPICH calls the error handler of MPI_COMM_WORLD if a request has failed, and MPI_Waitall
+// calls it then, too. So if the program has handlers, MPI_Testall completes the requests, at the first failure.
+inline bool has_handlers;
+#ifdef OPEN_MPI
+constexpr bool status_is_handled = false;
+#else
+constexpr bool status_is_handled = true;
+#endif
+
+// MPI_Waitall. The requests are looked at without completing them, because errors and statuses of MPI_Testall are
+// others.
+template <class Test, class Call>
+int wait_for_all(int count, const MPI_Request* requests, Site site, Test test, Call call)
+{
+    if (status_is_handled && WS_UNLIKELY(has_handlers) && !(has_partitioned && are_partitioned(count, requests)))
+        return poll_instead(site, test, call);
+    int next = 0;
+    return look_before(site, [&] { return !requests || are_complete(count, requests, next); }, call);
 }
 
 // A send that is right: else the error is to name the program's call.

@@ -176,6 +176,7 @@ Linked linked_with(const std::string& program, int depth)
         std::string name, arrow, path;
         words >> name >> arrow >> path;
         const std::string file = name.substr(name.rfind('/') + 1);
+        linked.has_asan |= file.compare(0, 10, "libasan.so") == 0 || file.compare(0, 16, "libclang_rt.asan") == 0;
         const bool is_mpi =
             !family_of(file).empty() || file.compare(0, 8, "libmpi.s") == 0;
         if (is_mpi && !linked.soname.empty() && family_of(file) != family_of(linked.soname))

@@ -10,6 +10,7 @@ namespace ws::launcher {
 struct Linked {
     std::string soname, mpi;     // the MPI library as the program names it, and its file; empty: none is seen
     std::string second;          // one of another family besides; empty: there is none
+    bool has_asan = false;       // it needs AddressSanitizer's library
     bool is_static = false;      // there is no dynamic loader
     bool has_static_mpi = false; // MPI is a part of the program
     bool changes_user = false;   // set-user-ID or file capabilities: the loader loads nothing first

@@ -83,6 +83,7 @@ private:
     void load_first();
     bool choose(const std::string& program);
     void choose_later();
+    void let_asan_start();
     void load_first_of_all(const std::string& library);
     bool insert_into(const std::string& launcher);
     [[noreturn]] void become();
@@ -314,6 +315,8 @@ bool Command::choose(const std::string& program)
              "; it runs without Workshare, which comes with shared libraries");
         return false;
     }
+    if (linked.has_asan)
+        let_asan_start();
     std::string family = mpi_;
     folder_ = prefix() + "/lib";
     if (family.empty() && !linked.mpi.empty() && is_workshares(linked.mpi))
@@ -356,7 +359,20 @@ void Command::load_first_of_all(const std::string& library)
 
 // An interpreter loads its MPI library after it has started, and a script starts another program: the library that
 // waits for them finds out which MPI they use.
-void Command::choose_later() { load_first_of_all(prefix() + "/lib/workshare/libws-late.so"); }
+void Command::choose_later()
+{
+    let_asan_start();
+    load_first_of_all(prefix() + "/lib/workshare/libws-late.so");
+}
+
+// A program with AddressSanitizer ends at once if another library is loaded before the sanitizer's, unless this says
+// that it may be.
+void Command::let_asan_start()
+{
+    const char* const given = std::getenv("ASAN_OPTIONS");
+    given_["ASAN_OPTIONS"] =
+        std::string("verify_asan_link_order=0") + (given && *given ? ":" : "") + (given ? given : "");
+}
 
 // `workshare mpirun ...`: the launcher hands the variables on. Open MPI's and hydra get them as options, because a
 // library that is loaded first into them, too, would only take time.
@@ -389,7 +405,9 @@ bool Command::insert_into(const std::string& launcher)
     }
     if (kind == Launcher::slurm)
         words = {list};
-    rest_.insert(rest_.begin() + 1, words.begin(), words.end());
+    for (size_t i = 0; i < rest_.size(); i++)
+        if (i == 0 || (kind == Launcher::open_mpi && rest_[i] == ":")) // -x is for the programs up to the next colon
+            rest_.insert(rest_.begin() + ptrdiff_t(i) + 1, words.begin(), words.end());
     given_.clear();
     return true;
 }

@@ -203,7 +203,10 @@ TEST_CASE("loops without a name are called by their place") {
     CHECK(names("a.c", 1, "f", 7) == "a.c:1:f#2");
     CHECK(names("a.c", 2, "f", 0) == "a.c:2:f");
     CHECK(names("./a.c", 3, "f", 0) == "a.c:3:f");
-    CHECK(names("../b/a.c", 3, "f", 0) == "../b/a.c:3:f");
+    CHECK(names("../../b/a.c", 3, "f", 0) == "b/a.c:3:f");
+    CHECK(names("b/../../c/./a.c", 3, "f", 0) == "c/a.c:3:f");
+    CHECK(names("/b//c/../a.c", 3, "f", 0) == "/b/a.c:3:f");
+    CHECK(names("..a.c", 3, "f", 0) == "..a.c:3:f");
     CHECK(names("", 0, "", 0) == "?:0:");
     CHECK(names("a\nb\033.c", 3, "f", 0) == "a?b?.c:3:f");
     CHECK(names("\xe4.c", 3, "f", 0) == "?.c:3:f");

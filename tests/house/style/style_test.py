@@ -119,6 +119,15 @@ def check_format():
         assert example in filled and not list(problems('c', filled.replace('a' * 120, ''))), filled
 
 
+def absent_folders(name, text, exists):
+    """Folders of headers that a meson.build names and that are not there: Meson looks only where the line is read, as for another version of a library."""
+    here = os.path.dirname(name)
+    for named in re.findall(r"include_directories(?:: |\()('[^']*'(?:, '[^']*')*)", text):
+        for folder in named.replace("'", '').split(', '):
+            if not exists(os.path.join(here, folder)):
+                yield f'{name}: include_directories: there is no folder {folder}'
+
+
 def main():
     # It sees each of these.
     for text in 'int a;\n', f'// SPDX-License-Identifier: MIT\n{"a" * 121}\n', f'// SPDX-License-Identifier: MIT\n{{{"a" * 140}\n', \
@@ -126,11 +135,17 @@ def main():
             '// SPDX-License-Identifier: MIT\n/* a\n * */\n':
         assert len(list(problems('made up', text))) == 1, text
     assert not list(problems('made up', f'// SPDX-License-Identifier: MIT\n{{{"a" * 139}\n'))
+    for text in "include_directories: 'b')\n", "include_directories('a', 'b')\n":
+        assert len(list(absent_folders('x/meson.build', text, 'x/a'.__eq__))) == 1, text
     check_format()
     check_functions()
     texts = {name: open(os.path.join(ROOT, name)).read() for name in files()}
     found = [p for name, text in texts.items() for p in problems(name, text)]
     found += [p for name, text in texts.items() if not name.startswith('tests/') for p in long_functions(name, text)]
+    for name in (os.path.relpath(os.path.join(path, 'meson.build'), ROOT) for folder in FOLDERS
+                 for path, _, names in os.walk(os.path.join(ROOT, folder)) if 'meson.build' in names):
+        with open(os.path.join(ROOT, name)) as f:
+            found += absent_folders(name, f.read(), lambda folder: os.path.isdir(os.path.join(ROOT, folder)))
     print('\n'.join(found) or 'all lines and functions are as they should be')
     return 1 if found else 0
 

@@ -59,6 +59,21 @@ def one_rank():
     expect_lines(result, result.err, f'^workshare: .* {words}')
 
 
+def several_programs():
+    """`workshare mpirun` with programs behind colons: Open MPI's -x is for the first of them alone."""
+    launcher = shutil.which('mpirun.' + FAMILY)
+    if not launcher:
+        skip(f'mpirun.{FAMILY} is not there')
+        return
+    words = ['-n', '1', os.path.join(PROGRAMS, 'host'), 'sums']
+    done = subprocess.run([WORKSHARE, launcher, *words, ':', *words], capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, 'WS_IGNORE_JOBS': '1', 'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
+                               'OMPI_MCA_rmaps_base_oversubscribe': '1'})
+    result = Result('two programs', done.returncode, done.stdout, done.stderr, 0, {})
+    expect(result, 'exit status', done.returncode == 0)
+    expect(result, 'no job of two ranks with Workshare', 'workshare: ' in done.stderr and '2 ranks on' in done.stderr)
+
+
 def says(pattern, *words, env=None, code=0):
     """`workshare WORDS...` says one line, which matches; without a pattern none."""
     done = subprocess.run([WORKSHARE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
@@ -126,6 +141,7 @@ level()
 one_rank()
 two_mpis()
 another_mpi()
+several_programs()
 misuse()
 if FAMILY == 'openmpi':    # ranks of MPICH spin: with more of them than cores each call takes long without Workshare, too
     rounds()

@@ -10,7 +10,7 @@ import tempfile
 
 from job import CORES, expect, finish, likely, repeated, run, skip
 
-FAMILY, MPICC, SOURCES = sys.argv[3:6]
+FAMILY, MPICC, SOURCES, STAGE = sys.argv[3:7]
 FOLDER = tempfile.mkdtemp(dir='/tmp')
 atexit.register(shutil.rmtree, FOLDER)
 TOOL = os.path.join(FOLDER, 'libtool.so')
@@ -70,6 +70,30 @@ def swallowed():
         expect(result, f'said {lines}', len(lines) == 1 and 'MPI_Init' in lines[0])
 
 
+def sanitized():
+    """AddressSanitizer refuses libraries that are loaded before its own."""
+    try:
+        program = compiled('sanitized', '-fsanitize=address', source('counted.c'), source('tool.c'))
+    except subprocess.CalledProcessError:
+        skip('no AddressSanitizer')
+        return
+    options = {'env': {'ASAN_OPTIONS': 'detect_leaks=0'}}   # MPI's own
+    counts('AddressSanitizer', program, **options)
+    counts('AddressSanitizer, by a script', '/bin/sh', '-c', 'exec "$0"', program, **options)
+
+
+def mixed():
+    """If one rank is started with Workshare and the other without, the job ends after 30 s."""
+    if FAMILY != 'openmpi':     # one MPI is enough for a test of 30 s
+        return
+    counted = os.path.join(FOLDER, 'counted')
+    result = run(os.path.join(STAGE, 'bin/workshare'), counted, ':', '-n', '1', counted, ranks=1, workshare=False, mpirun=MPICC.replace('mpicc', 'mpirun'),
+                 code='error', limit=60, title='a rank without Workshare',
+                 env={'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_rmaps_base_oversubscribe': '1'})
+    lines = [line for line in result.err.splitlines() if line.startswith('workshare: ')]
+    expect(result, f'said {lines}', lines == ['workshare: error: some ranks of the job run without workshare; start all with it, or none'])
+
+
 @repeated
 def pmpi_lends():
     result = run('host', 'pmpi', title='PMPI calls')
@@ -81,6 +105,8 @@ compiled('libtool.so', '-shared', '-fPIC', source('tool.c'))
 in_c()
 in_fortran()
 swallowed()
+sanitized()
+mixed()
 if CORES >= 2:
     pmpi_lends()
 finish()
