@@ -171,8 +171,8 @@ def body(call, ways, calls):
             after.append(f'if (*{flag}) ws::host::taken();')
     if call.name in ('MPI_Psend_init', 'MPI_Precv_init'):
         after.append('if (error == MPI_SUCCESS) ws::host::made_partitioned(*request);')
-    if call.name in ('MPI_Comm_create_errhandler', 'MPI_Errhandler_create'):
-        before.append('ws::host::has_handlers = true;')
+    if call.name in ('MPI_Comm_create_errhandler', 'MPI_Errhandler_create') or call.name.startswith('MPI_File_i'):
+        before.append('ws::host::needs_testall = true;')
     if call.name == 'MPI_Request_free':
         before.append('if (WS_UNLIKELY(ws::host::has_partitioned)) { ws::host::frees_request(*request); }')
     call_it = f'[&] {{ return {real}; }}'

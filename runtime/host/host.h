@@ -326,8 +326,9 @@ template <class IsOver, class Call> int look_before(Site site, IsOver is_over, C
 bool are_complete(int count, const MPI_Request* requests, int& next);
 
 // MPI_Request_get_status of MPICH calls the error handler of MPI_COMM_WORLD if a request has failed, and MPI_Waitall
-// calls it then, too. So if the program has handlers, MPI_Testall completes the requests, at the first failure.
-inline bool has_handlers;
+// calls it then, too. Requests of files are not polled by it. So if the program has handlers or such requests,
+// MPI_Testall completes the requests, at the first failure.
+inline bool needs_testall;
 #ifdef OPEN_MPI
 constexpr bool status_is_handled = false;
 #else
@@ -339,7 +340,7 @@ constexpr bool status_is_handled = true;
 template <class Test, class Call>
 int wait_for_all(int count, const MPI_Request* requests, Site site, Test test, Call call)
 {
-    if (status_is_handled && WS_UNLIKELY(has_handlers) && !(has_partitioned && are_partitioned(count, requests)))
+    if (status_is_handled && WS_UNLIKELY(needs_testall) && !(has_partitioned && are_partitioned(count, requests)))
         return poll_instead(site, test, call);
     int next = 0;
     return look_before(site, [&] { return !requests || are_complete(count, requests, next); }, call);
