@@ -640,13 +640,12 @@ public:
     /// @param name  what the tasks put here are called in reports, a string constant; nullptr: "file:line:function"
     template <class F> void run(F&& task, const char* name = nullptr, const location& at = location::here())
     {
-        using deferred = deferred<std::decay_t<F>>;
+        using kept = deferred<std::decay_t<F>>;
         const int how = ws_group_wanted();
-        if (how != WS_GROUP_RUN && (how == WS_GROUP_DEFER || begin<deferred>(name, at)))
-            if (auto* put = deferred::make(std::forward<F>(task))) {
-                if (ws_group_put(&group_, put))
-                    return;
-                deferred::now(put);
+        if (how != WS_GROUP_RUN && (how == WS_GROUP_DEFER || begin<kept>(name, at)))
+            if (auto* put = kept::make(std::forward<F>(task))) {
+                if (!ws_group_put(&group_, put))
+                    kept::now(put);
                 return;
             }
         [&]() noexcept {

@@ -19,19 +19,44 @@
 #include <dlfcn.h>
 #include <mutex>
 #include <new>
+#include <pthread.h>
 #include <string>
 
 namespace {
 
-thread_local char last_error[512];
+constexpr size_t last_error_bytes = 512;
+// A thread's text, made at its first error: thread-local memory of a library that is loaded later is scarce. Freed with
+// the thread.
+WS_THREAD_LOCAL char* last_error;
+
+// Null: no memory.
+__attribute__((cold)) char* own_last_error()
+{
+    static pthread_key_t key;
+    static pthread_once_t made = PTHREAD_ONCE_INIT;
+    if (last_error)
+        return last_error;
+    pthread_once(&made, [] {
+        pthread_key_create(&key, [](void* text) {
+            last_error = nullptr;
+            std::free(text);
+        });
+    });
+    last_error = static_cast<char*>(std::calloc(1, last_error_bytes));
+    pthread_setspecific(key, last_error);
+    return last_error;
+}
 
 __attribute__((cold, format(printf, 2, 3))) void say(const std::string& where, const char* format, ...)
 {
+    char* const text = own_last_error();
+    if (!text)
+        return;
     va_list list;
     va_start(list, format);
-    int n = std::snprintf(last_error, sizeof last_error, "workshare: %s: ", where.c_str());
-    if (n >= 0 && size_t(n) < sizeof last_error)
-        std::vsnprintf(last_error + n, sizeof last_error - size_t(n), format, list);
+    int n = std::snprintf(text, last_error_bytes, "workshare: %s: ", where.c_str());
+    if (n >= 0 && size_t(n) < last_error_bytes)
+        std::vsnprintf(text + n, last_error_bytes - size_t(n), format, list);
     va_end(list);
 }
 
@@ -148,7 +173,8 @@ void ws::abi::free_call_lock() { new (&adding) std::mutex; }
 
 void ws::abi::say_last_error(const std::string& text)
 {
-    std::snprintf(last_error, sizeof last_error, "workshare: %s", text.c_str());
+    if (char* const own = own_last_error())
+        std::snprintf(own, last_error_bytes, "workshare: %s", text.c_str());
 }
 
 #undef ws_for
@@ -188,7 +214,7 @@ WS_EXPORT int ws_for(int64_t begin, int64_t end, ws_body* body, void* context, c
     return ws_for_at(nullptr, 0, nullptr, begin, end, body, context, options);
 }
 
-WS_EXPORT const char* ws_last_error(void) { return last_error; }
+WS_EXPORT const char* ws_last_error(void) { return last_error ? last_error : ""; }
 
 WS_EXPORT ws_call* ws_find_call(ws_call** list, const char* file, unsigned line, const char* function, uintptr_t kinds,
                                 const ws_options* options) noexcept

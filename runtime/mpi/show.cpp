@@ -93,8 +93,9 @@ void show_attached(Job& job)
 void show_ended(Job& job)
 {
     observe::called(nullptr, 0); // MPI_Finalize: what comes now is not the program's
-    observe::end_phases();
-    base::store_relaxed(job.board->ended_at, base::ticks());
+    const uint64_t now = base::ticks(); // one moment, so that the phases add up to the run
+    observe::end_phases(now);
+    base::store_relaxed(job.board->ended_at, now);
 }
 
 } // namespace ws::mpi

@@ -47,6 +47,7 @@ struct Phases {
     Flag table[1u << table_bits];
 };
 Phases* of_rank; // null: there are none. Never freed, because other threads may look at it
+Phases* volatile ended; // so it is not lost, either
 
 // ---- the row of a path
 
@@ -219,7 +220,7 @@ void first_phase(Board& board)
     if (!p)
         return;
     p->board = &board;
-    const uint64_t now = ticks();
+    const uint64_t now = board.attached_at ? board.attached_at : ticks();
     p->before = counted_at(board, now);
     p->causes = board.seat(0).lend;
     p->open[0] = {0, false, now};
@@ -230,15 +231,16 @@ void first_phase(Board& board)
     base::store_release(of_rank, p); // pairs with the loads of other threads
 }
 
-void end_phases()
+void end_phases(uint64_t now)
 {
     Phases* const p = of_rank;
     if (!p)
         return;
-    settle(*p, ticks());
+    settle(*p, now);
     faults_at_end = faults_of(*p);
     while (p->depth)
         pop(*p, p->before.at);
+    ended = p;
     base::store_release(of_rank, nullptr);
 }
 

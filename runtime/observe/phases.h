@@ -12,6 +12,7 @@
 #pragma once
 
 #include "observe/board.h"
+#include "base/os.h"
 
 namespace ws::observe {
 
@@ -27,8 +28,8 @@ constexpr unsigned most_open_phases = 64;
 
 // The rank attaches: the run begins. Before this, and after end_phases(), nothing below does anything.
 void first_phase(Board& board);
-// The rank detaches: all that is counted is in the rows. Phases stay open, so that faults can be told.
-void end_phases();
+// The rank detaches: all that is counted until `now` is in the rows. Phases stay open, so that faults can be told.
+void end_phases(uint64_t now = base::ticks());
 
 // Return the row of the phase that begins or ends; no_row if none does, or if too many are open.
 Flag begin_phase(const char* name);

@@ -248,7 +248,7 @@ class Test:
            'ws_critical_start', 'ws_critical_end', 'ws_uses', 'ws_plain_begin', 'ws_plain_end', 'ws_link_with_-fws'}
 
     # Of -fws=openmp: openmp_test.py; of gfortran's.
-    OTHERS = {'ws_openmp', 'ws_openmp_loop', 'ws_too_many_iterations'}
+    OTHERS = {'ws_openmp', 'ws_openmp_loop', 'ws_too_many_iterations', 'ws_group_begin', 'ws_group_put', 'ws_group_wait', 'ws_group_wanted'}
 
     @staticmethod
     def standard(source):

@@ -152,7 +152,7 @@ def keys_and_sizes(job):
         expect('it shows the job', t.see(r'made_up  job [0-9a-f]{8}  12 ranks'), t.text())
         expect('rows and keys', t.see(r'RANKv STATE') and t.see('q quit'), t.text())
         expect('what ranks do changes before our eyes', t.see('lent to 0, MPI_Allreduce') and t.see('MPI_Allreduce .*asleep'), t.text())
-        expect('the owner has guests', t.see(r'computing \+11 on 1,2,3,4 and 7 more'), t.text())
+        expect('the owner has guests', t.see(r'computing, step/solve \+11 on 1,2,3,4 and'), t.text())
         t.press('?', 'quit')
         expect('help', t.see('sort by the next'), t.text())
         t.press('x', 'RANKv')

@@ -87,7 +87,7 @@ static void longest(void)
 #line 700 "folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/"
 #pragma ws for
     LOOP
-    CHECK(!&ws_fake_site || (strlen(ws_fake_site->where) <= WS_NAME_MAX && strstr(ws_fake_site->where, "/:700:longest")
+    CHECK(!&ws_fake_site || (strlen(ws_fake_site->where) <= WS_NAME_MAX && strstr(ws_fake_site->where, "/folder:700:longest")
                              && strncmp(ws_fake_site->where, "...", 3) == 0));
 }
 
