@@ -54,7 +54,7 @@ GOOD = [
     ("openmp_turns", "--work 2ms --turns 5 --spread 20 --zones 6 --serial"),
     ("openmp_turns", "--work 8ms --turns 3 --shares 3,1 --zones 4 --sleep --threads 2,1"),
     ("openmp_turns", "--work 2ms --turns 3 --spread 20 --dealt"),
-    ("openmp_turns", "--work 8ms --turns 3 --spread 20 --sleep --fine --reorder --rows 12"),
+    ("openmp_turns", "--work 8ms --turns 3 --spread 20 --sleep --reorder --rows 12"),
     ("openmp_turns_ws", "--work 2ms --turns 3 --spread 20"),
     ("call_cost", ""),
     ("openmp_cost_clang", "--repeats 2"),
