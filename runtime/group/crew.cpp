@@ -46,8 +46,12 @@ void run(ws_deferred* task)
 {
     ws_group* const group = task->group;
     ws_group_depth++;
+    if (part.member)
+        Hardware::store_relaxed(part.member->busy, 1);
     task->run(task); // deletes it
     ws_group_depth--;
+    if (part.member && !ws_group_depth)
+        Hardware::store_relaxed(part.member->busy, 0); // ordered by the next line: who sees the group done sees this
     // Full: what the task wrote comes before. Pairs with is_done().
     Hardware::fetch_add_full(group->waiting, Hardware::Word(0) - 1);
 }
@@ -209,7 +213,7 @@ __attribute__((noinline)) bool open(Participant& p, ws_site* site)
     return true;
 }
 
-// The outermost wait is over: no more turns, and what tasks of other groups are left runs here.
+// The outermost wait is over: no more turns, and what tasks are left runs here.
 __attribute__((noinline)) void close(Participant& p)
 {
     loop::take_all_turns(p);
@@ -266,6 +270,16 @@ bool Crew::has_tasks() const
     for (unsigned i = Hardware::load_acquire(known_); i-- > 0;) // pairs with join()
         if (base::load_relaxed(members_[i])->deque.size())
             return true;
+    return false;
+}
+
+bool Crew::is_busy(const Member& own) const
+{
+    for (unsigned i = Hardware::load_acquire(known_); i-- > 0;) { // pairs with join()
+        const Member& member = *base::load_relaxed(members_[i]);
+        if (&member != &own && Hardware::load_relaxed(member.busy))
+            return true;
+    }
     return false;
 }
 
@@ -356,8 +370,16 @@ WS_EXPORT void ws_group_wait(ws_group* group)
     if (ws_group_depth)
         return;
     part.began = 0;
-    if (part.owns)
+    // With tasks of other groups left, the caller is in a function that puts tasks, called by another that waits later.
+    if (part.owns && !part.crew->has_tasks() && !part.crew->is_busy(*part.member))
         close(p);
+}
+
+// MPI_Finalize begins: by the thread that called MPI_Init.
+void end()
+{
+    if (part.owns && !ws_group_depth)
+        close(self);
 }
 
 } // namespace ws::group

@@ -4,7 +4,7 @@
 //
 // Nothing is deferred while no rank waits: a task then runs at once, in order, like a call. When a thread that may own
 // regions puts a task and a thief is hungry, a region is published whose iterations are turns: a guest that has one
-// steals tasks for as long as a chunk takes. The region is open until the outermost wait has ended.
+// steals tasks for as long as a chunk takes. The region is open until a wait ends with which no task is left.
 #pragma once
 
 #include "abi/abi.h"
@@ -22,6 +22,7 @@ using Deque = BasicDeque<ws_deferred>;
 struct alignas(64) Member {
     Deque deque;
     volatile Flag taken = 0; // a thread has it
+    volatile Flag busy = 0;  // that thread runs a task
     unsigned victim = 0;     // its thread's: where it stole last
 };
 
@@ -41,8 +42,9 @@ public:
     // what guests have left.
     ws_deferred* next(Member& member, bool any = true);
 
-    // Whether any member has a task that waits; an estimate.
+    // Whether any member has a task that waits, and whether any other than `own` runs one; estimates.
     bool has_tasks() const;
+    bool is_busy(const Member& own) const;
 
     static Crew* make(); // null: no memory
 
@@ -55,5 +57,9 @@ private:
     Member* volatile members_[most_members] = {}; // the first `known_`; they stay
     volatile Flag known_ = 0;
 };
+
+// MPI_Finalize begins, in the thread that called MPI_Init: ends a region that groups which nobody has waited for keep
+// open.
+void end();
 
 } // namespace ws::group

@@ -4,6 +4,7 @@
 // the end.
 #include "abi/critical.h"
 #include "base/times.h"
+#include "group/crew.h"
 #include "check/check.h"
 #include "openmp/library/regions.h"
 #include "lend/rank.h"
@@ -185,6 +186,7 @@ void yield(unsigned polls)
 void finalize()
 {
     Job& job = *attached;
+    group::end();
     if (loop::thread_in_region())
         loop::left_by_jump(loop::self, "MPI_Finalize is called");
     PMPI_Barrier(MPI_COMM_WORLD);
