@@ -8,19 +8,6 @@
 
 #include <workshare/mpix.h>
 
-static double cpu_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
-}
-
-static void work(double seconds)
-{
-    for (double until = cpu_now() + seconds; cpu_now() < until;)
-        ;
-}
-
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
@@ -31,10 +18,10 @@ int main(int argc, char **argv)
     for (int s = 0; s < steps; s++) {
         #pragma ws for reduction(+: stolen)
         for (int i = 0; i < n; i++) {
-            work(each);
+            work_on_cpu(each);
             stolen += on_guest();
         }
-        work(0.0005); /* and a little work outside of loops, which nobody can help with */
+        work_on_cpu(0.0005); /* and a little work outside of loops, which nobody can help with */
         MPI_Barrier(MPI_COMM_WORLD);
     }
     double found = 0;

@@ -24,20 +24,6 @@ static cpu_set_t masks[64], at_start; /* the ranks' own */
 static double unit;
 static long on_others;
 
-/* Measured in CPU time, not by the clock: where threads share a CPU, waiting for the CPU is no work. */
-static void work(double seconds)
-{
-    struct timespec t;
-    double until = 0;
-    do {
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-        const double used = (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
-        until = until > 0 ? until : used + seconds;
-        if (used >= until)
-            return;
-    } while (1);
-}
-
 /* Whether some rank may run on exactly these CPUs, or on a set that contains them. */
 static int belongs_to_a_rank(const cpu_set_t *mask)
 {
@@ -53,7 +39,7 @@ static int belongs_to_a_rank(const cpu_set_t *mask)
 static void body(long i)
 {
     ran[i]++; /* not atomic: nobody else has iteration i */
-    work(unit);
+    work_on_cpu(unit);
     if (on_guest()) {
         cpu_set_t mask;
         __atomic_fetch_add(&on_others, 1, __ATOMIC_RELAXED);

@@ -59,6 +59,20 @@ static inline void busy(double seconds)
         ;
 }
 
+/* Measured in the thread's CPU time: where threads share a CPU, waiting for the CPU is no work. */
+static inline double cpu_of_thread(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
+}
+
+static inline void work_on_cpu(double seconds)
+{
+    for (double until = cpu_of_thread() + seconds; cpu_of_thread() < until;)
+        ;
+}
+
 /* Guests are threads of this process. */
 static inline int on_guest(void)
 {

@@ -9,7 +9,7 @@
  *          loops and MPI in between
  */
 #define _GNU_SOURCE
-#include "test.h"
+#include "outside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,31 +25,7 @@
 int cudaStreamSynchronize(void *stream);
 void stub_ends_when(volatile int *over);
 
-static volatile int *over; /* in memory of both ranks */
 static int ends[2];        /* of a pipe or of two sockets */
-static int *counts;
-
-static double cpu_of_thread(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
-}
-
-static void work(double seconds)
-{
-    for (double until = cpu_of_thread() + seconds; cpu_of_thread() < until;)
-        ;
-}
-
-static void run_loop(long n, double seconds)
-{
-#pragma ws for schedule(dynamic, 1)
-    for (long i = 0; i < n; i++) {
-        work(seconds);
-        __atomic_fetch_add(&counts[i], 1, __ATOMIC_RELAXED);
-    }
-}
 
 static void *when_over(void *how)
 {
@@ -176,14 +152,7 @@ int main(int argc, char **argv)
     begin(&argc, &argv);
     const long n = argc > 2 ? atol(argv[2]) : 1000;
     counts = calloc((size_t) n, sizeof(int));
-    MPI_Win window;
-    MPI_Aint size;
-    int unit;
-    void *base;
-    MPI_Win_allocate_shared(rank == 0 ? 4096 : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
-    MPI_Win_shared_query(window, 0, &size, &unit, &base);
-    over = base;
-    MPI_Barrier(MPI_COMM_WORLD);
+    share_flag();
     if (!strcmp(argv[1], "mix"))
         mix((int) n);
     else if (rank == 0)

@@ -7,56 +7,16 @@
  * many N         N loops and N waits of all lengths, nested and with MPI inside
  * without any    what has a defined result: unmatched ends, other threads, loops' bodies, fork, MPI_Finalize in a wait
  */
-#include "test.h"
+#include "outside.h"
 
 #include <pthread.h>
 #include <sys/wait.h>
 #include <workshare/ws.h>
 
-static volatile int *over; /* in memory of all ranks of the node */
-static MPI_Win window;
-
-static void share_flag(void)
-{
-    MPI_Aint size;
-    int unit;
-    void *base;
-    MPI_Win_allocate_shared(rank == 0 ? 4096 : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
-    MPI_Win_shared_query(window, 0, &size, &unit, &base);
-    over = base;
-    if (rank == 0)
-        *over = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
 static void sleep_us(long us)
 {
     struct timespec t = { us / 1000000, us % 1000000 * 1000 };
     nanosleep(&t, NULL);
-}
-
-static double cpu_of_thread(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
-}
-
-static void work(double seconds)
-{
-    for (double until = cpu_of_thread() + seconds; cpu_of_thread() < until;)
-        ;
-}
-
-static int *counts;
-
-static void run_loop(long n, double seconds)
-{
-#pragma ws for schedule(dynamic, 1)
-    for (long i = 0; i < n; i++) {
-        work(seconds);
-        __atomic_fetch_add(&counts[i], 1, __ATOMIC_RELAXED);
-    }
 }
 
 static void all_once(long n, int times)
