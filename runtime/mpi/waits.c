@@ -7,25 +7,20 @@
  * function's own. libws decides whether a call counts (abi/waits.cpp, lend/stand_in.h): only the thread that called
  * MPI_Init, outside of MPI and of loops.
  *
- * Arguments are words, handed on as they came, as in calls.c. Costs: two atomic operations and a look at the clock,
- * some 50 ns; a few for other threads, and before MPI_Init.
+ * Costs: two atomic operations and a look at the clock; for other threads, and before MPI_Init, a comparison.
  */
 #define _GNU_SOURCE
 #include "abi/call_waits.h"
+#include "mpi/next_call.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-typedef long word;
-#define EXPORTED __attribute__((visibility("default")))
 
 EXPORTED struct ws_call_waits ws_call_waits;
 
-/* A GPU's library that is in the process, but for the module alone that brought it. */
+/* A GPU's library that only the module that loaded it can see (RTLD_LOCAL). */
 struct search {
     const char *name;
     void *found;
@@ -48,10 +43,8 @@ static __attribute__((cold, noinline)) void *next_of(const char *name)
     struct search s = { name, dlsym(RTLD_NEXT, name) };
     if (!s.found)
         dl_iterate_phdr(look_into, &s);
-    if (!s.found) {
-        fprintf(stderr, "workshare: error: %s is called, but no library has it\n", name);
-        abort();
-    }
+    if (!s.found)
+        no_next(name);
     return s.found;
 }
 
@@ -74,21 +67,6 @@ static inline void ends(void)
     ws_call_waits.end();
     errno = its;
 }
-
-#define ARGUMENTS_0
-#define ARGUMENTS_1 a0
-#define ARGUMENTS_2 ARGUMENTS_1, a1
-#define ARGUMENTS_3 ARGUMENTS_2, a2
-#define ARGUMENTS_4 ARGUMENTS_3, a3
-#define ARGUMENTS_5 ARGUMENTS_4, a4
-#define ARGUMENTS_6 ARGUMENTS_5, a5
-#define WORDS_0 void
-#define WORDS_1 word a0
-#define WORDS_2 WORDS_1, word a1
-#define WORDS_3 WORDS_2, word a2
-#define WORDS_4 WORDS_3, word a3
-#define WORDS_5 WORDS_4, word a4
-#define WORDS_6 WORDS_5, word a5
 
 /* `early`: found before main(), for signal handlers. A GPU's library may come later. */
 #define CALL(name, kind, count, early) \
