@@ -33,8 +33,6 @@ Crew* volatile crews[window::max_slots]; // by the owner's slot; they stay
 
 // A guest without tasks looks for new ones for so long, as the owner may be about to put some.
 constexpr double hunt_us = 100;
-// A waiting owner that finds nothing to do, and the guests are in their tasks.
-constexpr unsigned tail_nap_us = 20;
 // A wait inside of so many others takes no tasks of threads that are there to run them: each could bring another wait,
 // and the stack is finite. Its own tasks are parts of what it waits for.
 constexpr unsigned most_nested = 32;
@@ -148,8 +146,8 @@ void look_after_thieves(Participant& p)
     loop::ring_sleepers(p, now);
 }
 
-// The calling thread's next task while it waits for the group; null: the group is done.
-ws_deferred* wait_for_one(Participant& p, const ws_group& group)
+// The calling thread's next task while it waits for something; null: `done()`.
+template <class Done> ws_deferred* wait_for_one(Participant& p, const char* what, Done&& done)
 {
     const auto next = [] {
         return part.member ? part.crew->next(*part.member, part.nested < most_nested) : nullptr;
@@ -158,16 +156,7 @@ ws_deferred* wait_for_one(Participant& p, const ws_group& group)
     if (task)
         return task;
     const uint64_t since = ticks();
-    for (unsigned turn = 0; !is_done(group) && !(task = next()); turn++)
-        if (turn < 2000)
-            cpu_relax();
-        else if (turn < 20000)
-            sched_yield();
-        else {
-            if (part.owns)
-                look_after_thieves(p);
-            usleep(tail_nap_us);
-        }
+    loop::wait_until(what, [&] { return done() || (task = next()); });
     p.idle_ticks += ticks() - since;
     return task;
 }
@@ -217,17 +206,11 @@ __attribute__((noinline)) bool open(Participant& p, ws_site* site)
 __attribute__((noinline)) void close(Participant& p)
 {
     loop::take_all_turns(p);
-    for (;;) {
-        if (ws_deferred* const task = part.crew->next(*part.member))
+    do
+        while (ws_deferred* const task =
+                   wait_for_one(p, "guests that finish", [&] { return p.region->descriptor->joiners() == 0; }))
             run(task);
-        else if (!p.region->descriptor->joiners()) { // acquire: what guests that left had put is seen by the next look
-            ws_deferred* const left = part.crew->next(*part.member);
-            if (!left)
-                break;
-            run(left);
-        } else
-            cpu_relax();
-    }
+    while (part.crew->has_tasks()); // of guests that have left since the last look
     part.crew = nullptr;
     part.member = nullptr;
     part.owns = false;
@@ -267,20 +250,12 @@ Member* Crew::join()
 
 bool Crew::has_tasks() const
 {
-    for (unsigned i = Hardware::load_acquire(known_); i-- > 0;) // pairs with join()
-        if (base::load_relaxed(members_[i])->deque.size())
-            return true;
-    return false;
+    return any([](const Member& m) { return m.deque.size() != 0; });
 }
 
 bool Crew::is_busy(const Member& own) const
 {
-    for (unsigned i = Hardware::load_acquire(known_); i-- > 0;) { // pairs with join()
-        const Member& member = *base::load_relaxed(members_[i]);
-        if (&member != &own && Hardware::load_relaxed(member.busy))
-            return true;
-    }
-    return false;
+    return any([&](const Member& m) { return &m != &own && Hardware::load_relaxed(m.busy); });
 }
 
 ws_deferred* Crew::next(Member& member, bool any)
@@ -359,8 +334,13 @@ WS_EXPORT void ws_group_wait(ws_group* group)
 {
     Participant& p = self;
     const Computing computing(p);
+    const auto done = [&] {
+        if (part.owns)
+            look_after_thieves(p);
+        return is_done(*group);
+    };
     while (!is_done(*group))
-        if (ws_deferred* const task = wait_for_one(p, *group)) {
+        if (ws_deferred* const task = wait_for_one(p, "tasks of its group", done)) {
             part.nested++;
             run(task);
             part.nested--;

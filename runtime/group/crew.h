@@ -52,6 +52,14 @@ public:
     volatile Flag offered = 0;
 
 private:
+    // Whether `is(member)` of any.
+    template <class Is> bool any(Is&& is) const
+    {
+        for (Flag i = Hardware::load_acquire(known_); i-- > 0;) // pairs with join()
+            if (is(*base::load_relaxed(members_[i])))
+                return true;
+        return false;
+    }
     ws_deferred* steal(Member& member, bool any);
 
     Member* volatile members_[most_members] = {}; // the first `known_`; they stay

@@ -125,7 +125,7 @@ bool open_turns(Participant& p, void (*fn)(void*), void* data, uint64_t turns, w
 void offer_turns(const Participant& p, bool offered);
 // No guest gets another turn, nor comes.
 void take_all_turns(Participant& p);
-// After that: waits for the guests and closes the region.
+// After that, once no guest is in the region: closes it.
 void close_turns(Participant& p);
 
 bool next_slow(Participant& p, long* lo, long* hi);
