@@ -114,15 +114,25 @@ void print_fault(const Job& job, unsigned ranks, const char* text)
     std::fprintf(stderr, "workshare: warning: %s (on rank %d%s)\n", text, job.rank, more.c_str());
 }
 
-// Prints the fault of the first rank that has one. Collective.
-void tell_fault(const Job& job, bool any, const std::string& text)
+struct Fault {
+    bool any; // on this rank
+    std::string text;
+};
+
+// Prints each fault of the first rank that has it. Collective.
+template <int n> void tell_faults(const Job& job, const Fault (&faults)[n])
 {
-    int first = any ? job.rank : job.size;
-    unsigned mine = any, ranks = 0;
-    PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    PMPI_Allreduce(&mine, &ranks, 1, MPI_UNSIGNED, MPI_SUM, MPI_COMM_WORLD);
-    if (any && first == job.rank)
-        print_fault(job, ranks, text.c_str());
+    int first[n];
+    unsigned ranks[n];
+    for (int i = 0; i < n; i++) {
+        first[i] = faults[i].any ? job.rank : job.size;
+        ranks[i] = faults[i].any;
+    }
+    PMPI_Allreduce(MPI_IN_PLACE, first, n, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    PMPI_Allreduce(MPI_IN_PLACE, ranks, n, MPI_UNSIGNED, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < n; i++)
+        if (first[i] == job.rank)
+            print_fault(job, ranks[i], faults[i].text.c_str());
 }
 
 std::string in_quotes(const char* name) { return '\'' + abi::one_line(name) + '\''; }
@@ -164,19 +174,18 @@ void stop_phases(Job& job)
 void report_phases(Job& job)
 {
     const PhaseFaults f = observe::phase_faults();
-    tell_fault(job, f.left_open,
-         "phase " + in_quotes(f.open) + " is open at MPI_Finalize" +
-             (f.left_open > 1 ? ", inside " + some(f.left_open - 1, "other") : "") +
-             "; each ws_phase_begin needs a ws_phase_end");
-    tell_fault(
-        job, f.ends,
-        "ws_phase_end was called " + (f.ends == 1 ? "once" : some(f.ends, "time")) + " while no phase was open, " +
-            (f.ends == 1 ? "" : "the first time ") +
-            (*f.ended_before ? "after the end of phase " + in_quotes(f.ended_before) : "before any phase had begun"));
-    tell_fault(job, f.other_threads,
-         "ignoring " + some(f.other_threads, "call") + " of ws_phase_begin and ws_phase_end" +
-             (*f.called_with ? " (phase " + in_quotes(f.called_with) + ")" : "") +
-             " by threads that did not call MPI_Init");
+    tell_faults(
+        job,
+        {{f.left_open != 0, "phase " + in_quotes(f.open) + " is open at MPI_Finalize" +
+                                (f.left_open > 1 ? ", inside " + some(f.left_open - 1, "other") : "") +
+                                "; each ws_phase_begin needs a ws_phase_end"},
+         {f.ends != 0,
+          "ws_phase_end was called " + (f.ends == 1 ? "once" : some(f.ends, "time")) + " while no phase was open, " +
+              (f.ends == 1 ? "" : "the first time ") +
+              (*f.ended_before ? "after the end of phase " + in_quotes(f.ended_before) : "before any phase had begun")},
+         {f.other_threads != 0, "ignoring " + some(f.other_threads, "call") + " of ws_phase_begin and ws_phase_end" +
+                                    (*f.called_with ? " (phase " + in_quotes(f.called_with) + ")" : "") +
+                                    " by threads that did not call MPI_Init"}});
     if (!only_phase)
         return;
     bool began = false, anywhere = false;
