@@ -86,7 +86,7 @@ void show_attached(Job& job)
     clock_gettime(CLOCK_REALTIME, &t);
     b.attached_at = job.attached_at;
     b.attached_at_unix = int64_t(t.tv_sec) * 1000000000 + t.tv_nsec;
-    observe::first_phase(b);
+    observe::first_phase(b, b.attached_at);
     observe::show_board(*job.board);
 }
 

@@ -213,14 +213,13 @@ CountersAt counted_at(Board& board, uint64_t now)
             load_relaxed(s.iterations_stolen)};
 }
 
-void first_phase(Board& board)
+void first_phase(Board& board, uint64_t now)
 {
     own_seat = &board.seat(0); // of a rank without a window, too, which has calls and phases but lends nothing
     Phases* const p = static_cast<Phases*>(std::calloc(1, sizeof(Phases)));
     if (!p)
         return;
     p->board = &board;
-    const uint64_t now = board.attached_at ? board.attached_at : ticks();
     p->before = counted_at(board, now);
     p->causes = board.seat(0).lend;
     p->open[0] = {0, false, now};

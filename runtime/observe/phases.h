@@ -12,7 +12,6 @@
 #pragma once
 
 #include "observe/board.h"
-#include "base/os.h"
 
 namespace ws::observe {
 
@@ -26,10 +25,11 @@ CountersAt counted_at(Board& board, uint64_t now);
 // Phases within each other, the run included. Those that are deeper count as the last of these.
 constexpr unsigned most_open_phases = 64;
 
-// The rank attaches: the run begins. Before this, and after end_phases(), nothing below does anything.
-void first_phase(Board& board);
+// The rank attaches: the run begins, at the moment `now`. Before this, and after end_phases(), nothing below does
+// anything.
+void first_phase(Board& board, uint64_t now);
 // The rank detaches: all that is counted until `now` is in the rows. Phases stay open, so that faults can be told.
-void end_phases(uint64_t now = base::ticks());
+void end_phases(uint64_t now);
 
 // Return the row of the phase that begins or ends; no_row if none does, or if too many are open.
 Flag begin_phase(const char* name);

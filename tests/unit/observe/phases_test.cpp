@@ -22,9 +22,9 @@ public:
         board->observed = 1;
         board->attached_at = ws::base::ticks();
         show_calls_on(*board);
-        first_phase(*board);
+        first_phase(*board, board->attached_at);
     }
-    ~Played() { end_phases(); }
+    ~Played() { end_phases(ws::base::ticks()); }
 
     const PhaseRow& row(const std::vector<const char*>& path) const
     {
