@@ -4,8 +4,10 @@
 #include "observe/estimate.h"
 #include "observe/format.h"
 #include "observe/loop_cause.h"
+#include "openmp/library/virtual_threads.h"
 #include "policy/cores/deal.h"
 #include "policy/placement/balance.h"
+#include "shell.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,9 +37,6 @@ constexpr double run_noise = 0.03;
 // programs counts; as in the summary.
 constexpr double estimate_error = 0.05, noise_share = 0.1;
 
-// Virtual threads of -workshare-openmp=share without a number.
-double virtual_threads(double ranks_of_node) { return std::min(16.0, std::max(4.0, 4 * ranks_of_node)); }
-
 double ranks_of_node(const Report& r)
 {
     double most = 0;
@@ -62,17 +61,6 @@ Waited waited(const Report& r)
 }
 
 double percent(double part, double of) { return of > 0 ? 100 * part / of : 0; }
-
-std::string quoted(const std::string& word)
-{
-    const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
-    if (!word.empty() && word.find_first_not_of(plain) == word.npos)
-        return word;
-    std::string text = "'";
-    for (char c : word)
-        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
-}
 
 // The command of a run with other options, ranks or threads. mpirun's own options are not in a report, but the binding
 // and the number of ranks per node follow from it.
@@ -170,7 +158,7 @@ void offer(Counsel& c, Advice&& a)
         c.not_advised.push_back({a.kind, a.what, too_little(a.gain)});
 }
 
-// The loops whose cause can be mended, if that could bring anything.
+// Loops whose cause can be removed, if that could gain something.
 void add_loops(const Report& r, Counsel& c)
 {
     Waited w = waited(r);
@@ -258,7 +246,7 @@ void advise_regions(const Report& r, size_t run, Counsel& c)
                                                       r.totals.openmp_regions, duration(region_s).c_str(),
                                                       percent(all_s, r.elapsed_s * r.ranks));
     // A virtual thread is not divided: on average half of one is left when the others have ended.
-    const double whole = 1 / (2 * virtual_threads(ranks_of_node(r)));
+    const double whole = 1 / (2 * double(ws_virtual_threads(unsigned(ranks_of_node(r)))));
     Advice share = {"share", run, "Share the program's parallel regions: -workshare-openmp=share",
                     gain_of(r, in_loops, in_loops, in_loops, slower + whole), false, basis,
                     "the program is right with any number of threads; try it with OMP_NUM_THREADS=16 first",

@@ -46,18 +46,6 @@ std::string lib_folder(const Job& job)
     return folder.substr(0, folder.rfind('/')) + "/lib";
 }
 
-std::string quoted(const std::string& word)
-{
-    if (!word.empty() &&
-        word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_") ==
-            std::string::npos)
-        return word;
-    std::string text = "'";
-    for (char c : word)
-        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
-}
-
 static std::string program_command(const Job& job)
 {
     std::string command = " " + (job.program ? quoted(job.program->given) : "./app");

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "checks.h"
+#include "shell.h"
 #include "observe/format.h"
 
 #include <algorithm>
@@ -100,7 +101,6 @@ private:
 };
 
 std::string lib_folder(const Job& job);
-std::string quoted(const std::string& word); // as one word of a shell's command
 // the job's command, with these options and this many ranks
 std::string mpirun(const Job& job, const std::string& options, double ranks = 0);
 std::string srun(const Job& job, double ranks); // the same under Slurm

@@ -14,6 +14,8 @@
  *   WS_OPENMP_WHY   why no region of this program is shared; empty: they are
  *   WS_OPENMP_ROOM  the place of OMP_NUM_THREADS, which the user has not set and this program is not to see */
 #define _GNU_SOURCE
+#include "openmp/library/virtual_threads.h"
+
 #include <elf.h>
 #include <link.h>
 #include <stdio.h>
@@ -256,15 +258,13 @@ static const char *why_not(void)
     return cancels && strcasecmp(cancels, "true") == 0 ? "OMP_CANCELLATION is true" : NULL;
 }
 
-/* More than four for each core that could help bring nothing, and each costs a switch. */
 static unsigned virtual_threads(const char *mode, const char *own_threads)
 {
     const unsigned ranks = number_in("MPI_LOCALNRANKS"), own = number_of(own_threads),
                    limit = number_in("OMP_THREAD_LIMIT");
     unsigned threads = strncmp(mode, "share:", 6) == 0 ? (unsigned) strtol(mode + 6, NULL, 10) : 0;
     if (threads == 0) {
-        threads = ranks ? 4 * ranks : 16;
-        threads = threads > 16 ? 16 : threads < 4 ? 4 : threads;
+        threads = ws_virtual_threads(ranks);
         threads = own > 1 && threads < 2 * own ? 2 * own : threads;
     }
     threads = limit && threads > limit ? limit : threads;
