@@ -36,7 +36,7 @@ struct Captures {
 // `addresses`: of static ones.
 std::string results_text(const llvm::CallBase* fork, const llvm::Function* body, unsigned directive,
                          const Captures& captures, std::vector<llvm::Constant*>& addresses);
-// What a call of ws_parallel is given, but for the captures.
+// What a call of ws_parallel is given, except the captures.
 struct Sharing {
     llvm::Function* thunk;
     llvm::Constant* site;

@@ -6,7 +6,7 @@
 //
 // KIND is `loop`, `sections`, `section`, `atomic`, `critical`, `other` or `omp` (one of OpenMP's own). It stands in the
 // lines FIRST to LAST of FILE; gfortran places loops and sections at FIRST and the others at LAST. KINDS is that of the
-// mark (0 but for those). NAME is that of a name clause, its bytes as hexadecimal digits, or `-`.
+// mark (0 except those). NAME is that of a name clause, its bytes as hexadecimal digits, or `-`.
 #ifndef WS_FORTRAN_MARKS_H
 #define WS_FORTRAN_MARKS_H
 
@@ -15,7 +15,7 @@ namespace ws {
 inline constexpr const char* fortran_mark = "!ws-mark ";
 
 // A critical section needs no mark: its name for gfortran, which allows no leading underscore, is critical_prefix
-// (../clauses/openmp.h) with that of the user, but for its first two characters. This is how all such names begin.
+// (../clauses/openmp.h) with that of the user, except its first two characters. This is how all such names begin.
 inline constexpr const char* fortran_critical = "ws_critical";
 
 } // namespace ws

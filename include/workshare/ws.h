@@ -205,7 +205,7 @@ static inline void ws_bodies_call_mpi(void)
  * threads, in the body of a shared loop and in a shared parallel region of OpenMP, the calls have no effect.
  *
  * @par Cost
- * Without -workshare, a call. With it, waking a thread, about 2 us, and for the first wait, creating one.
+ * Without -workshare, a call. With it, waking a thread; for the first wait, creating one.
  *
  * @par Source
  * Workshare.
@@ -312,7 +312,7 @@ int ws_enable(int on);
 struct ws_metrics {
     uint64_t size;        /**< bytes that libws has filled in, this field included */
     double elapsed_s;     /**< since the end of MPI_Init */
-    double computing_s;   /**< the rank's own thread outside of MPI, but for close_wait_s */
+    double computing_s;   /**< the rank's own thread outside of MPI, without close_wait_s */
     double mpi_s;         /**< in MPI; without a report or trace only blocked_s is known of it */
     double blocked_s;     /**< of mpi_s: waits longer than the spin */
     double lent_s;        /**< of blocked_s: the core was lent */

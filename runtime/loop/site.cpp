@@ -193,7 +193,7 @@ uint64_t begins_alone(Learned& l, double ticks)
 }
 
 // Costs change while a program runs. So what an iteration costs alone is compared only with regions next to that one,
-// but for the first, whose guests have to fetch the data; and what was found then stands until it is measured again.
+// except the first, whose guests have to fetch the data; and what was found then stands until it is measured again.
 // Executions may differ, too: one alone tells nothing.
 double remember_helped(ws_site* site, double ticks, Crowding crowding, bool disturbed, double overlap)
 {

@@ -97,7 +97,7 @@ struct alignas(64) Seat {
 };
 constexpr Flag no_row = ~Flag(0);
 
-// A `ws for` of the source. Written by atomic additions, but for the first line behind the name: owner threads add to
+// A `ws for` of the source. Written by atomic additions, except the first line behind the name: owner threads add to
 // it by plain moves, and may lose counts to each other where several run one loop at once, as they may lose the longest
 // chunk.
 struct alignas(64) LoopRow {
@@ -108,7 +108,7 @@ struct alignas(64) LoopRow {
 constexpr Flag in_several = ~Flag(0);
 constexpr unsigned loop_rows = 1024; // the last stands for all loops that found no row
 
-// An MPI function of the program. Writer: the home thread, but for calls and time (any thread, atomic additions).
+// An MPI function of the program. Writer: the home thread, except calls and time (any thread, atomic additions).
 struct CallRow {
     char name[40];
     WS_CALL_COUNTERS(WS_VOLATILE_WORD)

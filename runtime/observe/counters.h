@@ -31,7 +31,7 @@
 // Counters of a rank; for a node and the job, the sums.
 #define WS_RANK_COUNTERS(LEND, HOME, VISIT, PROCESS, LOOPS, MADE) \
     MADE(TIME, wall, REPORT, NONE, "from the end of MPI_Init to MPI_Finalize, once all ranks are there") \
-    MADE(TIME, computing, REPORT, NONE, "the rank's own thread outside of MPI, but for close_wait_s") \
+    MADE(TIME, computing, REPORT, NONE, "the rank's own thread outside of MPI, without close_wait_s") \
     LOOPS(TIME, close_wait, REPORT, NONE, "its own thread waiting for guests at the ends of its loops") \
     PROCESS(TIME, mpi, REPORT, NONE, "its own thread in MPI, or in a wait outside of MPI") \
     HOME(TIME, blocked, REPORT, WS_TIME_BLOCKED, "of mpi_s: waits longer than the spin (WS_SPIN)") \
@@ -160,8 +160,8 @@
     ROW(TIME, close_wait, REPORT, NONE, "all ranks") \
     MADE(TIME, lag, REPORT, NONE, \
          "how much longer it would have lasted without stealing, as estimated; the rank with most") \
-    MADE(TIME, computing, LATER, NONE, "all ranks: their own threads outside of MPI, but for close_wait_s") \
-    ROW(TIME, loops, LATER, NONE, "all ranks: in ws loops, but for close_wait_s") \
+    MADE(TIME, computing, LATER, NONE, "all ranks: their own threads outside of MPI, without close_wait_s") \
+    ROW(TIME, loops, LATER, NONE, "all ranks: in ws loops, without close_wait_s") \
     ROW(COUNT, executions, LATER, NONE, "executions of ws loops, all ranks") \
     ROW(COUNT, executions_shared, LATER, NONE, "of them: offered to others") \
     ROW(COUNT, executions_helped, LATER, NONE, "of them: helped with") \

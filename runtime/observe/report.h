@@ -27,7 +27,7 @@ struct RankCounts {
     double refused_s[refusal_kinds];
     Histogram steal_latency, return_latency;
 };
-struct LoopCounts { // sums, but for the longest chunk
+struct LoopCounts { // sums, except the longest chunk
     WS_LOOP_COUNTERS(WS_FIGURE, WS_FIGURE)
     // The executions, and the part of computing_s, that were long enough to be cut into chunks.
     double executions_cut, cut_s;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How much others disturbed a measurement, which runs count, and what may be said of them. Only arithmetic, but for Watch."""
+"""How much others disturbed a measurement, which runs count, and what may be said of them. Only arithmetic, except Watch."""
 import os
 import resource
 import time

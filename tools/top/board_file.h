@@ -78,7 +78,7 @@ public:
     BoardFile& operator=(BoardFile&& from) noexcept;
     ~BoardFile();
 
-    // Fills `into`, but for pid, uid and alive. Returns what is wrong, or nothing.
+    // Fills `into`, except pid, uid and alive. Returns what is wrong, or nothing.
     std::string read(Reading& into, bool& unmade) const;
 
 private:

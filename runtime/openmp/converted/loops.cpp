@@ -127,7 +127,7 @@ inline TeamRecord* own_record(const Participant& p, ws_site* site)
     return record && record->thread == &p ? record : nullptr;
 }
 
-// A loop within one of ours is run by the thread that comes to it, but for one in a team's: OpenMP knows those threads.
+// A loop within one of ours is run by the thread that comes to it, except one in a team's: OpenMP knows those threads.
 inline bool has_team(const Participant& p, unsigned threads)
 {
     return WS_UNLIKELY(threads > 1) && (!p.in_region || p.member);

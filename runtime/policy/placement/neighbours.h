@@ -19,7 +19,7 @@ constexpr double within_node = 1, between_nodes = 4;
 double distance_sum(const std::vector<int>& order, const Spots& spots, const Edges& edges);
 
 // Ranks change places in `order` (see arrange), and in the end no domain and no core is higher than the highest was.
-// Simulated annealing, the same in every run but for the limit in seconds; never a larger distance_sum than before.
+// Simulated annealing, the same in every run except the limit in seconds; never a larger distance_sum than before.
 std::vector<int> draw_together(std::vector<int> order, const Loads& loads, const Spots& spots, const Edges& edges,
                                Domain domain, double seconds);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Letters by MPI: only calls that return at once, but for wait().
+// Letters by MPI: only calls that return at once, except wait().
 #pragma once
 
 #include "base/atomics.h"

@@ -171,7 +171,7 @@ expect(result, 'without -workshare something is said', not result.err)
 if not os.path.exists(os.path.join(PROGRAMS, 'phases_caliper')):   # under another MPI
     finish()
 result = run('phases_caliper', 'caliper', ranks=1)
-expect(result, 'Caliper is told', re.findall('caliper (.*)', result.out) == ['begin a', 'begin b', 'end b', 'end a'])
+expect(result, 'Caliper gets the regions', re.findall('caliper (.*)', result.out) == ['begin a', 'begin b', 'end b', 'end a'])
 result = job('', program='phases_fortran', ranks=1)
 expect(result, f'phases of Fortran: {sorted(result.by_path)}', {path: p['entered'] for path, p in result.by_path.items()} == {'': 1, 'solve': 3, 'solve/solve': 3})
 run('phases_fortran', workshare=False)

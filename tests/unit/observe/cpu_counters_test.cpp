@@ -125,7 +125,7 @@ TEST_CASE("the kernel's counters tell the truth: CPU time, and a fault for each 
     CHECK(1e-9 * (after.cycles - before.cycles) < 1.1 * took_s);
 }
 
-TEST_CASE("instructions and cycles are counted, or the reason is told")
+TEST_CASE("instructions and cycles are counted, or open() returns the reason")
 {
     CpuCounters counters;
     const std::string refused = counters.open();

@@ -65,7 +65,7 @@ def crowd(run, quick):
                 yield f
                 rows.append([what, f"{name}, {loop}", line.us(f["rival"]), line.us(f["ours"]), *[f["value"], *f["spread"]]])
     yield line.table("Beside others that use the same cores", ["beside", "loop", "plain", "workshare", "plain / workshare", "quartile", "quartile"], rows,
-                     "Means of all executions, of so much work on one core; 2 ranks bound to the cores, the others free to move but for the second job: its"
+                     "Means of all executions; a loop is called by its time on one core; 2 ranks bound to the cores, the others free to move, except the second job: its"
                      " ranks are bound, too.")
 
 
@@ -86,4 +86,4 @@ def more_ranks(run, quick):
             gain, low, high = measure.ratio_of(asleep, shared, mean_us)
             rows.append([ranks, f"{name}, {loop}", *[line.us(measure.median_of(results, mean_us)) for results in (plain, asleep, shared)], gain, low, high])
     yield line.table("More ranks than cores", ["ranks", "loop", "plain", "nobody helps", "workshare", "nobody helps / workshare", "quartile", "quartile"], rows,
-                     f"Means of all executions, of so much work on one core; {run.ranks} cores, ranks free to move.")
+                     f"Means of all executions; a loop is called by its time on one core; {run.ranks} cores, ranks free to move.")

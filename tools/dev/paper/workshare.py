@@ -8,7 +8,7 @@ from . import chart
 
 TITLE = "Workshare"
 PAPER = ("T. Dionisi, S. Bouhrour, J. Jaeger, P. Carribault, M. Pérache: Enhancing Load-Balancing of MPI Applications with Workshare. Euro-Par 2021. The paper gives most of its "
-         "figures as pictures; its numbers are those of its text. Its plain runs spin in MPI on cores of their own; ours, too, but for sleeping work, where "
+         "figures as pictures; its numbers are those of its text. Its plain runs spin in MPI on cores of their own; ours, too, except sleeping work, where "
          "both wait asleep.")
 PROGRAMS = ("chain_ws", "chain_plain", "double_loop", "double_loop_plain", "gradients_ws", "gradients_plain", "triangles", "triangles_plain")
 CORES = sleeping.CORES
