@@ -176,18 +176,31 @@ void MPIR_Workshare_grequest_wait(MPIR_Request * request_ptr, MPI_Status * statu
     }
 }
 
+#if MPICH_NUMVERSION < 50000000
+#define MPIR_INT_INTERNAL MPI_INT
+#endif
+
+static int is_on_one_node(const MPIR_Comm * comm_ptr)
+{
+#if MPICH_NUMVERSION < 50000000
+    return comm_ptr->node_comm && comm_ptr->node_comm->local_size == comm_ptr->local_size;
+#else
+    return (comm_ptr->attr & MPIR_COMM_ATTR__HIERARCHY) && (comm_ptr->hierarchy_flags & MPIR_COMM_HIERARCHY__SINGLE_NODE);
+#endif
+}
+
 int MPIR_Workshare_agree_on_mask(uint32_t * mask, MPIR_Comm * comm_ptr, MPIR_Workshare_errflag_t errflag)
 {
     int mpi_errno;
     const int count = MPIR_MAX_CONTEXT_MASK + 1;
 
-    if (!MPIR_Workshare.crowded || !comm_ptr->node_comm || comm_ptr->node_comm->local_size != comm_ptr->local_size)
-        return MPIR_Allreduce_impl(MPI_IN_PLACE, mask, count, MPI_INT, MPI_BAND, comm_ptr, errflag);
-    mpi_errno = MPIR_Reduce_impl(comm_ptr->rank == 0 ? MPI_IN_PLACE : mask, mask, count, MPI_INT, MPI_BAND, 0, comm_ptr,
-                                 errflag);
+    if (!MPIR_Workshare.crowded || !is_on_one_node(comm_ptr))
+        return MPIR_Allreduce_impl(MPI_IN_PLACE, mask, count, MPIR_INT_INTERNAL, MPI_BAND, comm_ptr, errflag);
+    mpi_errno = MPIR_Reduce_impl(comm_ptr->rank == 0 ? MPI_IN_PLACE : mask, mask, count, MPIR_INT_INTERNAL, MPI_BAND, 0,
+                                 comm_ptr, errflag);
     if (mpi_errno)
         return mpi_errno;
-    return MPIR_Bcast_impl(mask, count, MPI_INT, 0, comm_ptr, errflag);
+    return MPIR_Bcast_impl(mask, count, MPIR_INT_INTERNAL, 0, comm_ptr, errflag);
 }
 
 void MPIR_Workshare_sleep_while(MPL_atomic_int_t * word, int value)
@@ -601,6 +614,11 @@ void MPIR_Workshare_init_from_group(int is_world)
 {
     if (!is_world)
         return;
+    /* MPICH 5.0 makes the communicator of a group without it */
+    MPL_initlock_lock(&MPIR_init_lock);
+    if (!MPIR_Process.comm_world)
+        MPIR_init_comm_world();
+    MPL_initlock_unlock(&MPIR_init_lock);
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     MPIR_Workshare_init();
     MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
