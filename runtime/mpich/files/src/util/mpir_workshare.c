@@ -619,6 +619,11 @@ static void load_and_attach(void)
     if (reduce_for_all(&ok, &all_ok, 1, MPI_MIN) != MPI_SUCCESS)
         all_ok = 0;
     if (all_ok) {
+#ifdef BUILD_MPI_ABI
+        /* libws calls MPI before the program's MPI_Init returns, which does this last */
+        void ABI_init_builtins(void);
+        ABI_init_builtins();
+#endif
         /* The hooks themselves, not a copy: libws takes back blocked and ring while it still finalizes. */
         if (attach(MPIR_WORKSHARE_VERSION, what, &MPIR_Workshare) != 0)
             memset(&MPIR_Workshare, 0, sizeof(MPIR_Workshare));
