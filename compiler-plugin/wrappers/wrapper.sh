@@ -126,7 +126,7 @@ for ws_argument in "${ws_arguments[@]}"; do
     ws_cflags+=("-fplugin-arg-$ws_name-$ws_argument")
 done
 [ "$ws_name" = ws_gcc ] || ws_cflags+=(--end-no-unused-arguments)
-ws_libs+=(-lws)
+ws_libs+=("-lws${ws_abi-}")
 
 if [ "$ws_language" = fortran ]; then
     . "$ws_folder/fortran.sh"

@@ -46,7 +46,15 @@ with tempfile.TemporaryDirectory() as folder:
     refused('another program', tarball(other), 'is not MPICH', '4.0.2')
     refused('folder of another program', other, 'is not MPICH', '4.0.2')
     refused('another version', tarball(tree('mpich-4.1', '4.1')), 'is MPICH 4.1', '4.0.2')
-    refused('a git checkout', tree('mpich-git', '4.0.2', configure=False), 'no configure', '4.0.2')
+    refused('neither a release nor a checkout', tree('mpich-git', '4.0.2', configure=False), 'no configure', '4.0.2')
+    checkout = tree('mpich-checkout', '5.0.1', configure=False)
+    write(f'{checkout}/autogen.sh')
+    refused('a checkout without a submodule', checkout, 'modules/json-c', f'git -C {checkout} submodule update')
+    os.makedirs(f'{folder}/tools')
+    for tool in 'bash', 'dirname', 'realpath', 'mktemp', 'rm', 'sed', 'grep', 'awk', 'cut', 'tr', 'tail', 'find', 'automake':
+        os.symlink(shutil.which(tool) or '/bin/true', f'{folder}/tools/{tool}')
+    expect_message('a checkout without autoconf', run(PROVIDE, '--source', checkout, env={'XDG_CACHE_HOME': cache, 'PATH': f'{folder}/tools'}),
+                   checkout, 'needs autoconf libtoolize m4 python3', 'release tarball')
     configured = tree('mpich-configured', '4.0.2')
     write(f'{configured}/config.status')
     refused('configured in place', configured, 'configured in place')
@@ -68,9 +76,9 @@ with tempfile.TemporaryDirectory() as folder:
     for series in 'auto', '4.0':
         expect(f'-Dmpich={series}', run(PROVIDE, '--check', '--mpich', series), (0, '4.0.2\n', ''))
     expect('-Dmpich=4.2', run(PROVIDE, '--check', '--mpich', '4.2'), (0, '4.2.1\n', ''))
-    for release in '4.2.0', '4.2.1':
+    expect('-Dmpich=5.0', run(PROVIDE, '--check', '--mpich', '5.0'), (0, '5.0.2\n', ''))
+    for release in '4.2.0', '4.2.1', '5.0.0', '5.0.1', '5.0.2':
         expect('the version of the source', run(PROVIDE, '--check', '--source', tree(f'mpich-{release}', release)), (0, f'{release}\n', ''))
-    expect_message('no patches for it', run(PROVIDE, '--check', '--mpich', '5.0'), 'MPICH 5.0.2', '-Dmpich=5.0', 'patches for 4.0.2, 4.2.0, 4.2.1 only')
     other = tree('mpich-other', '4.0.2')
     expect_message('a source of another series', run(PROVIDE, '--check', '--mpich', '4.2', '--source', other), other, 'is MPICH 4.0.2', 'for MPICH 4.2.1')
     expect_message('no such version', run(PROVIDE, '--check', '--mpich', '3.4'), "'3.4'", 'auto, 4.0, 4.2, 5.0')
@@ -97,6 +105,8 @@ with tempfile.TemporaryDirectory() as folder:
         expect('it is remembered', on_debian_13(PROVIDE, '--check'), (0, '4.0.2\n', ''))
         os.utime(given_up, (0, 0))
         expect('for a day', on_debian_13(PROVIDE, '--check'), (0, '4.2.1\n', ''))
+        write(release, 'ID=debian\nVERSION_CODENAME=forky\n')
+        expect('auto on a newer Debian', on_debian_13(PROVIDE, '--check'), (0, '5.0.2\n', ''))
 
 # tools/dev/debian-source with apt configurations that name a release twice, once with the key that signs it. apt takes the entry without a key if
 # it comes first; it takes no two keys. Wants root, for another /etc/apt.
@@ -142,7 +152,7 @@ expect('--lines', (code, err, bool(out)), (0, '', True))
 # Hooks are the fork; upstream holds fixes that any user of this MPICH needs.
 for line in out.splitlines():
     series, kind, lines = line.split()
-    expect(f'lines that patches/{series}/{kind} adds to MPICH\'s own files: {lines}', 0 < int(lines) < {'hooks': 120, 'upstream': 230}[kind], True)
+    expect(f'lines that patches/{series}/{kind} adds to MPICH\'s own files: {lines}', 0 < int(lines) < {'hooks': 120, 'upstream': 250}[kind], True)
     if shutil.which('git'):
         patches = glob.glob(f'{os.path.dirname(PROVIDE)}/patches/{series}/{kind}/*.patch')
         expect('as git counts', int(lines), sum(int(row.split()[0]) for row in run('git', 'apply', '--numstat', *patches)[1].splitlines()))

@@ -130,6 +130,17 @@ static const struct {
     NAMED(comm_create_from_group),
     NAMED(intercomm_create_from_groups),
 #endif
+#ifdef HAS_FLUSH
+    NAMED(buffer_flush),
+    NAMED(buffer_iflush),
+    NAMED(comm_detach_buffer),
+    NAMED(comm_flush_buffer),
+    NAMED(comm_iflush_buffer),
+#endif
+#ifdef HAS_ACCEPT
+    NAMED(comm_accept),
+    NAMED(comm_connect),
+#endif
     NAMED(probe_self),
     NAMED(mprobe_self),
     NAMED(grequest),
@@ -309,6 +320,45 @@ static int chosen(int argc, char **argv, const char *name)
     return any;
 }
 
+/* Tries the cases that the lines of a section name, if the table has it. */
+static void try_section(const char *table, const char *title, char *variables, int argc, char **argv)
+{
+    const char *begin = strstr(table, title), *end;
+    char *rest;
+    if (!begin)
+        return;
+    begin += strlen(title);
+    end = strstr(begin, "\n[");
+    char *lines = strndup(begin, end ? (size_t)(end - begin) : strlen(begin));
+    for (char *l = strtok_r(lines, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest)) {
+        char *words, variable[128];
+        l[strcspn(l, "#")] = 0;
+        char *call = strtok_r(l, " ", &words), *wake = call ? strtok_r(NULL, " ", &words) : NULL;
+        for (char *name = wake ? strtok_r(NULL, " ", &words) : NULL; name; name = strtok_r(NULL, " ", &words)) {
+            if (!chosen(argc, argv, name))
+                continue;
+            Case *run = find_collective(name, variable, sizeof variable);
+            if (run) {
+                char *algorithms = patience < 2 ? NULL : algorithms_of(variables, variable);
+                if (algorithms)
+                    with_algorithms(name, run, wake, variable, algorithms);
+                else
+                    one_case(name, run, wake);
+                free(algorithms);
+                continue;
+            }
+            for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+                if (!strcmp(cases[i].name, name))
+                    run = cases[i].run;
+            if (run)
+                one_case(name, run, wake);
+            else if (strcmp(name, "-"))
+                printf("no case is named %s\n", name);
+        }
+    }
+    free(lines);
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -348,39 +398,19 @@ int main(int argc, char **argv)
     FILE *f = fopen(argv[1], "r");
     table[fread(table, 1, sizeof table - 1, f)] = 0;
     fclose(f);
-    char *variables = strstr(table, "\n[algorithms]"), *rest;
+    char *variables = strstr(table, "\n[algorithms]");
     if (variables)
         *variables++ = 0;
-    char *waits = strstr(table, getenv("BLOCKING_THREADS") ? "\n[threads]\n" : "\n[waits]\n") + 1,
-         *end_of_waits = strstr(waits, "\n[");
-    waits = strchr(waits, '\n');
-    if (end_of_waits)
-        *end_of_waits = 0;
-    for (char *l = strtok_r(waits, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest)) {
-        char *words, variable[128];
-        l[strcspn(l, "#")] = 0;
-        char *call = strtok_r(l, " ", &words), *wake = call ? strtok_r(NULL, " ", &words) : NULL;
-        for (char *name = wake ? strtok_r(NULL, " ", &words) : NULL; name; name = strtok_r(NULL, " ", &words)) {
-            if (!chosen(argc, argv, name))
-                continue;
-            Case *run = find_collective(name, variable, sizeof variable);
-            if (run) {
-                char *algorithms = patience < 2 ? NULL : algorithms_of(variables, variable);
-                if (algorithms)
-                    with_algorithms(name, run, wake, variable, algorithms);
-                else
-                    one_case(name, run, wake);
-                free(algorithms);
-                continue;
-            }
-            for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-                if (!strcmp(cases[i].name, name))
-                    run = cases[i].run;
-            if (run)
-                one_case(name, run, wake);
-            else if (strcmp(name, "-"))
-                printf("no case is named %s\n", name);
-        }
+    if (getenv("BLOCKING_THREADS"))
+        try_section(table, "\n[threads]\n", variables, argc, argv);
+    else {
+        try_section(table, "\n[waits]\n", variables, argc, argv);
+#ifdef HAS_FLUSH
+        try_section(table, "\n[waits since 4.2]\n", variables, argc, argv);
+#endif
+#ifdef HAS_ACCEPT
+        try_section(table, "\n[waits since 5.0]\n", variables, argc, argv);
+#endif
     }
 
     collectives_end();

@@ -114,8 +114,10 @@ void MPIR_Workshare_init_from_group(int is_world);
  * them: there it is 2n messages in two trees, not n log n in log n rounds, if all of the communicator is on one node. */
 #if MPICH_NUMVERSION < 40200000
 typedef MPIR_Errflag_t *MPIR_Workshare_errflag_t;
-#else
+#elif MPICH_NUMVERSION < 50000000
 typedef MPIR_Errflag_t MPIR_Workshare_errflag_t;
+#else
+typedef int MPIR_Workshare_errflag_t;
 #endif
 int MPIR_Workshare_agree_on_mask(uint32_t * mask, MPIR_Comm * comm_ptr, MPIR_Workshare_errflag_t errflag);
 

@@ -12,7 +12,35 @@
 #include <sched.h>
 #include <sys/syscall.h>
 
+/* libmpi_abi has a libws of its own, which is compiled with the standard's mpi.h: there, handles are pointers, and constants have other values
+ * than in this file. */
+#ifdef BUILD_MPI_ABI
+#define LIBWS "libws_abi.so.1"
+#define CLASS_OF_LIBWS(varclass) ((varclass) - 1 + MPI_T_PVAR_CLASS_STATE)
+#define SCOPE_OF_LIBWS(scope) ((scope) - 1 + MPI_T_SCOPE_CONSTANT)
+#define LEVEL_FOR_LIBWS(level) ((level) == MPI_THREAD_SINGLE ? 0 : 512 << (level))
+typedef void *Comm_of_program, *Info_of_program, *Datatype_of_program;
+#else
 #define LIBWS "libws.so.1"
+#define CLASS_OF_LIBWS(varclass) (varclass)
+#define SCOPE_OF_LIBWS(scope) (scope)
+#define LEVEL_FOR_LIBWS(level) (level)
+typedef MPI_Comm Comm_of_program;
+typedef MPI_Info Info_of_program;
+typedef MPI_Datatype Datatype_of_program;
+#endif
+
+#if MPICH_NUMVERSION < 40200000
+static MPIR_Errflag_t no_error = MPIR_ERR_NONE;
+#define NO_ERROR &no_error
+#elif MPICH_NUMVERSION < 50000000
+#define NO_ERROR MPIR_ERR_NONE
+#else
+#define NO_ERROR MPIR_COLL_ATTR_SYNC
+#endif
+#if MPICH_NUMVERSION < 50000000
+#define MPIR_INT_INTERNAL MPI_INT
+#endif
 
 MPIR_Workshare_hooks MPIR_Workshare;
 __thread MPIR_Workshare_call_t MPIR_Workshare_call;
@@ -176,18 +204,27 @@ void MPIR_Workshare_grequest_wait(MPIR_Request * request_ptr, MPI_Status * statu
     }
 }
 
+static int is_on_one_node(const MPIR_Comm * comm_ptr)
+{
+#if MPICH_NUMVERSION < 50000000
+    return comm_ptr->node_comm && comm_ptr->node_comm->local_size == comm_ptr->local_size;
+#else
+    return (comm_ptr->attr & MPIR_COMM_ATTR__HIERARCHY) && (comm_ptr->hierarchy_flags & MPIR_COMM_HIERARCHY__SINGLE_NODE);
+#endif
+}
+
 int MPIR_Workshare_agree_on_mask(uint32_t * mask, MPIR_Comm * comm_ptr, MPIR_Workshare_errflag_t errflag)
 {
     int mpi_errno;
     const int count = MPIR_MAX_CONTEXT_MASK + 1;
 
-    if (!MPIR_Workshare.crowded || !comm_ptr->node_comm || comm_ptr->node_comm->local_size != comm_ptr->local_size)
-        return MPIR_Allreduce_impl(MPI_IN_PLACE, mask, count, MPI_INT, MPI_BAND, comm_ptr, errflag);
-    mpi_errno = MPIR_Reduce_impl(comm_ptr->rank == 0 ? MPI_IN_PLACE : mask, mask, count, MPI_INT, MPI_BAND, 0, comm_ptr,
-                                 errflag);
+    if (!MPIR_Workshare.crowded || !is_on_one_node(comm_ptr))
+        return MPIR_Allreduce_impl(MPI_IN_PLACE, mask, count, MPIR_INT_INTERNAL, MPI_BAND, comm_ptr, errflag);
+    mpi_errno = MPIR_Reduce_impl(comm_ptr->rank == 0 ? MPI_IN_PLACE : mask, mask, count, MPIR_INT_INTERNAL, MPI_BAND, 0,
+                                 comm_ptr, errflag);
     if (mpi_errno)
         return mpi_errno;
-    return MPIR_Bcast_impl(mask, count, MPI_INT, 0, comm_ptr, errflag);
+    return MPIR_Bcast_impl(mask, count, MPIR_INT_INTERNAL, 0, comm_ptr, errflag);
 }
 
 void MPIR_Workshare_sleep_while(MPL_atomic_int_t * word, int value)
@@ -238,7 +275,7 @@ static void pvar_value(void *addr, void *obj_handle, int count, void *buf)
     const MPIR_Workshare_pvar_t *p = addr;
     unsigned long long value = shown->pvar(p - shown->pvars);
 
-    switch (p->varclass) {
+    switch (CLASS_OF_LIBWS(p->varclass)) {
         case MPI_T_PVAR_CLASS_STATE:
             *(int *) buf = value;
             break;
@@ -262,7 +299,7 @@ static void *register_text(const MPIR_Workshare_cvar_t * c)
 
     def.str = set && strlen(set) < c->length ? set : c->text;
     MPIR_T_CVAR_REGISTER_impl(MPI_CHAR, c->name, NULL, c->length, MPI_T_ENUM_NULL, MPI_T_VERBOSITY_USER_BASIC,
-                              MPI_T_BIND_NO_OBJECT, c->scope, NULL, NULL, def, category, c->desc);
+                              MPI_T_BIND_NO_OBJECT, SCOPE_OF_LIBWS(c->scope), NULL, NULL, def, category, c->desc);
     return LOOKUP_CVAR_BY_NAME(c->name)->addr;
 }
 
@@ -276,7 +313,7 @@ static void *register_number(const MPIR_Workshare_cvar_t * c, unsigned *place)
     def.u = c->value;
     *place = set && isdigit(*set) && !*end && value >= c->least && value <= c->most ? value : c->value;
     MPIR_T_CVAR_REGISTER_impl(MPI_UNSIGNED, c->name, place, 1, MPI_T_ENUM_NULL, MPI_T_VERBOSITY_USER_BASIC,
-                              MPI_T_BIND_NO_OBJECT, c->scope, NULL, NULL, def, category, c->desc);
+                              MPI_T_BIND_NO_OBJECT, SCOPE_OF_LIBWS(c->scope), NULL, NULL, def, category, c->desc);
     return place;
 }
 
@@ -305,10 +342,10 @@ void MPIR_Workshare_mpi_t_init(void)
         MPIR_T_enum_add_item(states, shown->states[i], i);
     for (i = 0; i < shown->pvar_count; i++) {
         const MPIR_Workshare_pvar_t *p = &shown->pvars[i];
-        int is_state = p->varclass == MPI_T_PVAR_CLASS_STATE;
-        MPI_Datatype type = is_state ? MPI_INT : p->varclass == MPI_T_PVAR_CLASS_LEVEL ? MPI_UNSIGNED :
-            p->varclass == MPI_T_PVAR_CLASS_TIMER ? MPI_DOUBLE : MPI_UNSIGNED_LONG_LONG;
-        MPIR_T_PVAR_REGISTER_impl(p->varclass, type, p->name, (void *) p, 1, is_state ? states : MPI_T_ENUM_NULL,
+        int varclass = CLASS_OF_LIBWS(p->varclass), is_state = varclass == MPI_T_PVAR_CLASS_STATE;
+        MPI_Datatype type = is_state ? MPI_INT : varclass == MPI_T_PVAR_CLASS_LEVEL ? MPI_UNSIGNED :
+            varclass == MPI_T_PVAR_CLASS_TIMER ? MPI_DOUBLE : MPI_UNSIGNED_LONG_LONG;
+        MPIR_T_PVAR_REGISTER_impl(varclass, type, p->name, (void *) p, 1, is_state ? states : MPI_T_ENUM_NULL,
                                   MPI_T_VERBOSITY_USER_BASIC, MPI_T_BIND_NO_OBJECT,
                                   MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS, pvar_value, NULL, category, p->desc);
     }
@@ -319,7 +356,7 @@ void MPIR_Workshare_mpi_t_init(void)
 int MPIR_Workshare_cvar_write(const void *place, const void *value)
 {
     const MPIR_Workshare_cvar_t *c;
-    int i = 0;
+    int i = 0, scope;
     char number[16];
 
     while (shown && i < shown->cvar_count && places[i] != place)
@@ -327,7 +364,8 @@ int MPIR_Workshare_cvar_write(const void *place, const void *value)
     if (!shown || i == shown->cvar_count)
         return MPI_SUCCESS;
     c = &shown->cvars[i];
-    if (c->scope == MPI_T_SCOPE_CONSTANT || c->scope == MPI_T_SCOPE_READONLY)   /* MPICH 4.2 looks at that from MPI_Init on only */
+    scope = SCOPE_OF_LIBWS(c->scope);
+    if (scope == MPI_T_SCOPE_CONSTANT || scope == MPI_T_SCOPE_READONLY)   /* MPICH 4.2 looks at that from MPI_Init on only */
         return MPI_T_ERR_CVAR_SET_NEVER;
     if (c->length && strlen(value) >= c->length)
         return MPI_T_ERR_INVALID;
@@ -401,25 +439,27 @@ static void yield_end(int began)
         yield_end(yields); \
         return err; \
     }
-MPIX_IN_LIBWS(MPIX_Load_create, (MPI_Comm comm, const double *loads, MPI_Info info, MPI_Comm * newcomm), (comm, loads, info, newcomm))
-MPIX_IN_LIBWS(MPIX_Dist_load_create, (MPI_Comm comm, int count, const int *ranks, const double *loads, MPI_Info info, MPI_Comm * newcomm),
+MPIX_IN_LIBWS(MPIX_Load_create, (Comm_of_program comm, const double *loads, Info_of_program info, Comm_of_program * newcomm),
+              (comm, loads, info, newcomm))
+MPIX_IN_LIBWS(MPIX_Dist_load_create,
+              (Comm_of_program comm, int count, const int *ranks, const double *loads, Info_of_program info, Comm_of_program * newcomm),
               (comm, count, ranks, loads, info, newcomm))
 MPIX_IN_LIBWS(MPIX_Load_graph_create,
-              (MPI_Comm comm, const double *loads, int indegree, const int *sources, const int *sourceweights, int outdegree,
-               const int *destinations, const int *destweights, MPI_Info info, MPI_Comm * newcomm),
+              (Comm_of_program comm, const double *loads, int indegree, const int *sources, const int *sourceweights, int outdegree,
+               const int *destinations, const int *destweights, Info_of_program info, Comm_of_program * newcomm),
               (comm, loads, indegree, sources, sourceweights, outdegree, destinations, destweights, info, newcomm))
-MPIX_IN_LIBWS(MPIX_Load_active, (MPI_Comm comm, int *active, MPI_Comm * activecomm), (comm, active, activecomm))
-MPIX_IN_LIBWS(MPIX_Load_imbalance, (MPI_Comm comm, double *max_over_mean), (comm, max_over_mean))
+MPIX_IN_LIBWS(MPIX_Load_active, (Comm_of_program comm, int *active, Comm_of_program * activecomm), (comm, active, activecomm))
+MPIX_IN_LIBWS(MPIX_Load_imbalance, (Comm_of_program comm, double *max_over_mean), (comm, max_over_mean))
 
 /* A partition is an int (xmpi.h). */
-MPIX_IN_LIBWS(XMPI_Get_wsize, (MPI_Comm comm, MPI_Count rows, MPI_Info info, int *partition, MPI_Count * count, MPI_Count * displ),
+MPIX_IN_LIBWS(XMPI_Get_wsize, (Comm_of_program comm, MPI_Count rows, Info_of_program info, int *partition, MPI_Count * count, MPI_Count * displ),
               (comm, rows, info, partition, count, displ))
 MPIX_IN_LIBWS(XMPI_Get_counts, (int partition, MPI_Count * counts, MPI_Count * displs), (partition, counts, displs))
-MPIX_IN_LIBWS(XMPI_Register, (int partition, void *address, MPI_Count width, MPI_Datatype type, int layout),
+MPIX_IN_LIBWS(XMPI_Register, (int partition, void *address, MPI_Count width, Datatype_of_program type, int layout),
               (partition, address, width, type, layout))
 MPIX_IN_LIBWS(XMPI_Register_csr,
-              (int partition, void *starts, MPI_Datatype start_type, void *columns, MPI_Datatype column_type, void *values,
-               MPI_Datatype value_type), (partition, starts, start_type, columns, column_type, values, value_type))
+              (int partition, void *starts, Datatype_of_program start_type, void *columns, Datatype_of_program column_type, void *values,
+               Datatype_of_program value_type), (partition, starts, start_type, columns, column_type, values, value_type))
 MPIX_IN_LIBWS(XMPI_Set_resize, (int partition, void *address, int (*resize) (void *, MPI_Count)), (partition, address, resize))
 MPIX_IN_LIBWS(XMPI_Deregister, (int partition, void *address), (partition, address))
 MPIX_IN_LIBWS(XMPI_Set_work, (int partition, double work), (partition, work))
@@ -478,7 +518,7 @@ int MPIR_Workshare_thread_level(int level)
 {
     if (is_enabled())
         MPIR_Workshare.blocked = yield;
-    MPIR_Workshare.thread_level_asked = level;
+    MPIR_Workshare.thread_level_asked = LEVEL_FOR_LIBWS(level);
     MPIR_Workshare.let_threads_in = let_threads_in;
     MPIR_Workshare.call_name = call_name;
     MPIR_Workshare.call_site = call_site;
@@ -494,15 +534,27 @@ void MPIR_Workshare_tell_launcher(const char *call)
         MPIR_pmi_kvs_put("workshare-is-in", call);
 }
 
+/* MPI_Allreduce of ints over MPI_COMM_WORLD. Functions of MPI itself take a program's handles, which may be those of the standard's ABI. */
+static int reduce_for_all(const int *here, int *all, int count, MPI_Op op)
+{
+    int err;
+
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    err = MPIR_Allreduce(here, all, count, MPIR_INT_INTERNAL, op, MPIR_Process.comm_world, NO_ERROR);
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    return err;
+}
+
 /* Names the ranks on both sides, once, and ends the job. */
 static void refuse_to_differ(int enabled)
 {
-    int *all = NULL, rank, size, i, side;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank == 0)
-        all = MPL_malloc(size * sizeof(int), MPL_MEM_OTHER);
-    if (PMPI_Gather(&enabled, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS && all) {
+    const int rank = MPIR_Process.rank, size = MPIR_Process.size;
+    int *each = MPL_calloc(size, sizeof(int), MPL_MEM_OTHER);
+    int *all = MPL_calloc(size, sizeof(int), MPL_MEM_OTHER);
+    int i, side, nothing = 0;
+
+    each[rank] = enabled;
+    if (reduce_for_all(each, all, size, MPI_SUM) == MPI_SUCCESS && rank == 0) {
         char lists[2][256];     /* in ranges: "0-3,5" */
         for (side = 0; side < 2; side++) {
             char *list = lists[side];
@@ -526,18 +578,18 @@ static void refuse_to_differ(int enabled)
                 "-workshare, or none; ending the job\n", lists[1], lists[0]);
         fflush(stderr);
     }
-    PMPI_Barrier(MPI_COMM_WORLD);       /* the message is written */
+    reduce_for_all(&nothing, &i, 1, MPI_MAX);       /* the message is written */
     usleep(150000);             /* and through the pipes of mpirun, which an abort empties */
     if (!freopen("/dev/null", "w", stderr))     /* MPI_Abort's own words, from each rank, would bury it */
         _exit(1);
-    PMPI_Abort(MPI_COMM_WORLD, 1);
+    MPIR_Abort_impl(MPIR_Process.comm_world, 1);
 }
 
 /* Attaching is collective, and programs and environments of the ranks may differ: whether any rank has node-wide locks. */
 static int agree(int enabled)
 {
     int here[3] = { (used_features() & MPIR_WORKSHARE_USES_LOCKS) != 0, enabled, !enabled }, any[3];
-    if (PMPI_Allreduce(here, any, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS)
+    if (reduce_for_all(here, any, 3, MPI_MAX) != MPI_SUCCESS)
         return 0;
     if (any[1] && any[2])
         refuse_to_differ(enabled);
@@ -550,7 +602,7 @@ static void load_and_attach(void)
     const char *why = NULL;
     unsigned what = is_enabled()? MPIR_WORKSHARE_STEAL : 0;
     void *lib;
-    int rank, ok, all_ok, locks;
+    int ok, all_ok, locks;
 
     initialized = 1;
     locks = agree(what != 0);
@@ -564,9 +616,14 @@ static void load_and_attach(void)
 
     /* Attaching is collective: all ranks or none. */
     ok = attach != NULL;
-    if (PMPI_Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS)
+    if (reduce_for_all(&ok, &all_ok, 1, MPI_MIN) != MPI_SUCCESS)
         all_ok = 0;
     if (all_ok) {
+#ifdef BUILD_MPI_ABI
+        /* libws calls MPI before the program's MPI_Init returns, which does this last */
+        void ABI_init_builtins(void);
+        ABI_init_builtins();
+#endif
         /* The hooks themselves, not a copy: libws takes back blocked and ring while it still finalizes. */
         if (attach(MPIR_WORKSHARE_VERSION, what, &MPIR_Workshare) != 0)
             memset(&MPIR_Workshare, 0, sizeof(MPIR_Workshare));
@@ -579,8 +636,7 @@ static void load_and_attach(void)
     }
 
     MPIR_Workshare.blocked = NULL;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0)
+    if (MPIR_Process.rank == 0)
         fprintf(stderr, "workshare: warning: cannot load " LIBWS ": %s; running without %s\n",
                 why ? why : "it failed on another rank",
                 what ? "sharing" : "critical sections between ranks");
@@ -601,6 +657,11 @@ void MPIR_Workshare_init_from_group(int is_world)
 {
     if (!is_world)
         return;
+    /* MPICH 5.0 makes the communicator of a group without it */
+    MPL_initlock_lock(&MPIR_init_lock);
+    if (!MPIR_Process.comm_world)
+        MPIR_init_comm_world();
+    MPL_initlock_unlock(&MPIR_init_lock);
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     MPIR_Workshare_init();
     MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);

@@ -6,6 +6,14 @@
 
 #include "../test.h"
 
+/* What the sections "since" of blocking_calls.txt are about */
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40200000
+#define HAS_FLUSH
+#endif
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 50000000
+#define HAS_ACCEPT
+#endif
+
 enum { LATE = 1, MOST_RANKS = 8, BIG = 1 << 18 };
 
 /* A case is one function, called three times on each rank: before the barrier that begins the case, to do its part of

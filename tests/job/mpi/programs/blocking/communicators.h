@@ -92,6 +92,34 @@ static void intercomm_create_from_groups(enum phase phase)
 }
 #endif
 
+#ifdef HAS_ACCEPT
+/* LATE accepts, or connects, alone; the others do the opposite together. */
+static void connected(enum phase phase, int late_accepts)
+{
+    static char port[MPI_MAX_PORT_NAME];
+    int accepts = (rank == LATE) == late_accepts;
+    int opener = late_accepts ? LATE : 0;
+    if (phase == PREPARE) {
+        MPI_Comm_split(MPI_COMM_WORLD, rank == LATE, rank, &comm);
+        if (rank == opener)
+            MPI_Open_port(MPI_INFO_NULL, port);
+        MPI_Bcast(port, sizeof port, MPI_CHAR, opener, MPI_COMM_WORLD);
+    } else if (phase == ACT && accepts)
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, comm, &made);
+    else if (phase == ACT)
+        MPI_Comm_connect(port, MPI_INFO_NULL, 0, comm, &made);
+    else {
+        MPI_Barrier(made);
+        MPI_Comm_disconnect(&made);
+        MPI_Comm_free(&comm);
+        if (rank == opener)
+            MPI_Close_port(port);
+    }
+}
+static void comm_accept(enum phase phase) { connected(phase, 0); }
+static void comm_connect(enum phase phase) { connected(phase, 1); }
+#endif
+
 static void intercomm_merge(enum phase phase)
 {
     if (phase == PREPARE) {

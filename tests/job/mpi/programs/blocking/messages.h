@@ -178,8 +178,9 @@ static void rsend(enum phase phase) { ready(phase, 0); }
 static void irsend(enum phase phase) { ready(phase, 1); }
 static void rsend_init(enum phase phase) { ready(phase, 2); }
 
-/* A buffered send never waits; who takes its buffer back does. */
-static void buffered(enum phase phase, int how)
+/* A buffered send never waits; taking the buffer back and flushing it do. */
+enum buffered { BSEND, IBSEND, BSEND_INIT, FLUSH, IFLUSH, OF_COMM, OF_COMM_FLUSH, OF_COMM_IFLUSH };
+static void buffered(enum phase phase, enum buffered how)
 {
     static char buffer[sizeof big + MPI_BSEND_OVERHEAD];
     if (phase == PREPARE)
@@ -189,19 +190,44 @@ static void buffered(enum phase phase, int how)
     else if (phase == ACT) {
         void *taken;
         int size;
-        MPI_Buffer_attach(buffer, sizeof buffer);
-        if (how == 0)
-            MPI_Bsend(BIG_TO_LATE);
-        else if (how == 1)
-            WAIT_FOR(MPI_Ibsend(BIG_TO_LATE, requests));
+#ifdef HAS_FLUSH
+        if (how >= OF_COMM)
+            MPI_Comm_attach_buffer(MPI_COMM_WORLD, buffer, sizeof buffer);
         else
+#endif
+            MPI_Buffer_attach(buffer, sizeof buffer);
+        if (how == IBSEND)
+            WAIT_FOR(MPI_Ibsend(BIG_TO_LATE, requests));
+        else if (how == BSEND_INIT)
             START(MPI_Bsend_init(BIG_TO_LATE, requests));
-        MPI_Buffer_detach(&taken, &size);
+        else
+            MPI_Bsend(BIG_TO_LATE);
+#ifdef HAS_FLUSH
+        if (how == FLUSH)
+            MPI_Buffer_flush();
+        else if (how == IFLUSH)
+            WAIT_FOR(MPI_Buffer_iflush(requests));
+        else if (how == OF_COMM_FLUSH)
+            MPI_Comm_flush_buffer(MPI_COMM_WORLD);
+        else if (how == OF_COMM_IFLUSH)
+            WAIT_FOR(MPI_Comm_iflush_buffer(MPI_COMM_WORLD, requests));
+        if (how >= OF_COMM)
+            MPI_Comm_detach_buffer(MPI_COMM_WORLD, &taken, &size);
+        else
+#endif
+            MPI_Buffer_detach(&taken, &size);
     }
 }
-static void buffer_detach(enum phase phase) { buffered(phase, 0); }
-static void ibsend(enum phase phase) { buffered(phase, 1); }
-static void bsend_init(enum phase phase) { buffered(phase, 2); }
+static void buffer_detach(enum phase phase) { buffered(phase, BSEND); }
+static void ibsend(enum phase phase) { buffered(phase, IBSEND); }
+static void bsend_init(enum phase phase) { buffered(phase, BSEND_INIT); }
+#ifdef HAS_FLUSH
+static void buffer_flush(enum phase phase) { buffered(phase, FLUSH); }
+static void buffer_iflush(enum phase phase) { buffered(phase, IFLUSH); }
+static void comm_detach_buffer(enum phase phase) { buffered(phase, OF_COMM); }
+static void comm_flush_buffer(enum phase phase) { buffered(phase, OF_COMM_FLUSH); }
+static void comm_iflush_buffer(enum phase phase) { buffered(phase, OF_COMM_IFLUSH); }
+#endif
 
 /* A large message is matched first, and only then sent. */
 static void matched(enum phase phase, int immediate)

@@ -5,25 +5,48 @@
 #ifndef CH4_WORKSHARE_H_INCLUDED
 #define CH4_WORKSHARE_H_INCLUDED
 
-/* One turn of a wait. The VCI lock is left around the hook, as MPIDI_progress_test_vci leaves it for global
- * progress; while Workshare is off it is yielded, as MPICH 4.2 does. */
+/* MPICH 5.0 has these. */
+#ifndef MPIDI_VCI_LOCK
+#define MPIDI_VCI_LOCK(vci) MPIDI_VCI(vci).lock
+#endif
+#ifndef DEBUG_PROGRESS_START
+#define DEBUG_PROGRESS_START
+#define DEBUG_PROGRESS_CHECK
+#endif
+
+/* Ends one turn of a wait with a VCI's lock, which is left around the hook, as MPIDI_progress_test_vci leaves it for
+ * global progress. While Workshare is off the lock is yielded, as MPICH 4.2 does. */
+#define MPIDIU_WORKSHARE_YIELD(polls_, vci)                                     \
+    do {                                                                        \
+        int leave_ = MPIR_Workshare.blocked != NULL;                            \
+        if (unlikely(leave_))                                                   \
+            MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI_LOCK(vci));                      \
+        MPIR_WORKSHARE_YIELD(polls_);                                           \
+        if (unlikely(leave_))                                                   \
+            MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI_LOCK(vci));                     \
+        else                                                                    \
+            MPID_THREAD_CS_YIELD(VCI, MPIDI_VCI_LOCK(vci));                     \
+    } while (0)
+
+/* The same where the wait keeps its locks while Workshare is off */
+#define MPIDIU_WORKSHARE_BLOCKED(polls_, vci)                                   \
+    do {                                                                        \
+        if (unlikely(MPIR_Workshare.blocked != NULL))                           \
+            MPIDIU_WORKSHARE_YIELD(polls_, vci);                                \
+    } while (0)
+
 #define MPIDIU_PROGRESS_TURN(polls_, vci)                                       \
     do {                                                                        \
         mpi_errno = MPIDI_progress_test_vci(vci);                               \
         MPIR_ERR_CHECK(mpi_errno);                                              \
-        int leave_ = MPIR_Workshare.blocked != NULL;                            \
-        if (unlikely(leave_))                                                   \
-            MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);                      \
-        MPIR_WORKSHARE_YIELD(polls_);                                           \
-        if (unlikely(leave_))                                                   \
-            MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vci).lock);                     \
-        else                                                                    \
-            MPID_THREAD_CS_YIELD(VCI, MPIDI_VCI(vci).lock);                     \
+        MPIDIU_WORKSHARE_YIELD(polls_, vci);                                    \
+        DEBUG_PROGRESS_CHECK;                                                   \
     } while (0)
 
 #define MPIDIU_PROGRESS_WHILE(cond, vci)                                        \
     do {                                                                        \
         MPIR_WORKSHARE_WAIT(polls_);                                            \
+        DEBUG_PROGRESS_START;                                                   \
         while (cond) {                                                          \
             MPIDIU_PROGRESS_TURN(polls_, vci);                                  \
         }                                                                       \
@@ -32,6 +55,7 @@
 #define MPIDIU_PROGRESS_DO_WHILE(cond, vci)                                     \
     do {                                                                        \
         MPIR_WORKSHARE_WAIT(polls_);                                            \
+        DEBUG_PROGRESS_START;                                                   \
         do {                                                                    \
             MPIDIU_PROGRESS_TURN(polls_, vci);                                  \
         } while (cond);                                                         \
@@ -40,9 +64,9 @@
 /* MPIR_WORKSHARE_POLLED with a VCI's lock, which is left meanwhile */
 #define MPIDIU_WORKSHARE_POLLED(vci)                                            \
     do {                                                                        \
-        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);                          \
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI_LOCK(vci));                          \
         MPIR_WORKSHARE_POLLED();                                                \
-        MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vci).lock);                         \
+        MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI_LOCK(vci));                         \
     } while (0)
 
 /* av's place in av_table0 is the process's rank in MPI_COMM_WORLD. One of another world (spawned,

@@ -5,6 +5,7 @@
  * of all groups and begins and ends with NULL; and group_of(), a proxy's group.
  */
 #include <signal.h>
+#include "in_barrier.h"
 
 HYD_status HYD_pmcd_pmiserv_launch_failed(int fd, int len)
 {
@@ -93,7 +94,7 @@ HYD_status HYD_pmcd_pmiserv_rank_gone(int fd, struct HYD_proxy *proxy, int len, 
 static int is_stuck(const struct HYD_proxy *gone)
 {
     const struct HYD_pg *pg = group_of(gone);
-    int some_wait = pg->barrier_count > 0, some_run = 0;
+    int some_wait = is_in_barrier(pg), some_run = 0;
     struct HYD_proxy *proxy;
 
     for (proxy = next_proxy(NULL); proxy; proxy = next_proxy(proxy))

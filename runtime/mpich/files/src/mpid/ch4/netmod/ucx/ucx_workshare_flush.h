@@ -41,9 +41,9 @@ MPL_STATIC_INLINE_PREFIX ucs_status_t MPIDI_UCX_flush(MPIR_Win * win, ucp_ep_h e
         if (unlikely(MPIR_Workshare.blocked != NULL) && status == UCS_INPROGRESS) {
             if (polls && polls % MPIDI_UCX_POLLS_PER_RING == 0)
                 MPIDI_UCX_win_ring(win);
-            MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni).lock);
+            MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI_LOCK(vni));
             MPIR_WORKSHARE_BLOCKED(polls, );
-            MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vni).lock);
+            MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI_LOCK(vni));
         }
     } while (status == UCS_INPROGRESS);
     MPIR_Workshare_send_closed();

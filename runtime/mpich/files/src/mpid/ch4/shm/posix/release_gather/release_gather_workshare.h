@@ -17,7 +17,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_POSIX_release_gather_ring_children(MPIR_Comm
         operation == MPIDI_POSIX_RELEASE_GATHER_OPCODE_REDUCE ? &info->reduce_tree : &info->bcast_tree;
     for (int i = 0; i < tree->num_children; i++) {
         int child = *(int *) utarray_eltptr(tree->children, i);
-        MPIR_Workshare_ring(MPIDIU_rank_to_lpid(child, comm_ptr));
+        MPIDIU_workshare_ring(MPIDIU_comm_rank_to_av(comm_ptr, child));
     }
 }
 
@@ -30,7 +30,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_POSIX_release_gather_ring_parent(MPIR_Comm *
     MPIDI_POSIX_release_gather_comm_t *info = &MPIDI_POSIX_COMM(comm_ptr, release_gather);
     MPIR_Treealgo_tree_t *tree = operation == MPIDI_POSIX_RELEASE_GATHER_OPCODE_REDUCE ||
         operation == MPIDI_POSIX_RELEASE_GATHER_OPCODE_ALLREDUCE ? &info->reduce_tree : &info->bcast_tree;
-    MPIR_Workshare_ring(MPIDIU_rank_to_lpid(tree->parent, comm_ptr));
+    MPIDIU_workshare_ring(MPIDIU_comm_rank_to_av(comm_ptr, tree->parent));
 }
 
 #endif /* RELEASE_GATHER_WORKSHARE_H_INCLUDED */
