@@ -178,6 +178,7 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
         static Next<decltype(gnu_##name)> next(#name);                                                                \
         if (WS_UNLIKELY(current != nullptr))                                                                          \
             return begin<type>({__VA_ARGS__}, lo, hi);                                                                \
+        const SampledLibraryTime time;                                                                                \
         return next(__builtin_return_address(0)) arguments;                                                           \
     }                                                                                                                 \
     WS_GNU(name, version)
@@ -188,6 +189,7 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
         static Next<decltype(gnu_##name)> next(#name);                                                                \
         if (current)                                                                                 \
             return next_part(*current, lo, hi);                                                                       \
+        const SampledLibraryTime time;                                                                                \
         return next(__builtin_return_address(0))(lo, hi);                                                             \
     }                                                                                                                 \
     WS_GNU(name, version)
@@ -396,6 +398,7 @@ WS_EXPORT void* gnu_GOMP_single_copy_start()
         unit.team->barrier(unit, __builtin_return_address(0));
         return base::load_acquire(unit.team->copied);
     }
+    const LibraryTime time;
     return next(__builtin_return_address(0))();
 }
 WS_GNU(GOMP_single_copy_start, "GOMP_1.0");
@@ -408,6 +411,7 @@ WS_EXPORT void gnu_GOMP_single_copy_end(void* variables)
         current->team->barrier(*current, __builtin_return_address(0));
         return;
     }
+    const LibraryTime time;
     next(__builtin_return_address(0))(variables);
 }
 WS_GNU(GOMP_single_copy_end, "GOMP_1.0");
@@ -421,6 +425,7 @@ WS_GNU(GOMP_single_copy_end, "GOMP_1.0");
         void* const caller = __builtin_return_address(0);                                                             \
         if (current && waited_for(caller, loop::own_frame()))                                                         \
             return value;                                                                                             \
+        const LibraryTime time;                                                                                       \
         return next(caller)();                                                                                        \
     }                                                                                                                 \
     WS_GNU(name, version)
