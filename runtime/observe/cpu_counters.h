@@ -67,8 +67,8 @@ bool read_event(const volatile perf_event_mmap_page& page, ReadCounter read_coun
     return true;
 }
 
-// What is counted between MPI calls, for each phase. A reading costs `cost` ticks: some tens of nanoseconds by the
-// processor's own instruction, and 0.3 to 2.5 us by the kernel. What is counted begins and ends with a reading. It lies
+// What is counted between MPI calls, for each phase. A reading costs `cost` ticks at least: some tens of nanoseconds by
+// the processor's own instruction, and 0.3 to 2.5 us by the kernel. What is counted begins and ends with a reading. It lies
 // in one phase, and is called a stretch.
 //
 //  - Readings take at most 0.5 % of the time, and those of the first moments besides: there is a budget.
@@ -87,7 +87,7 @@ public:
         shorts_.assign(phases, 0);
         add_ = add;
         shortest_ = 100 * cost;
-        price_ = 200 * cost;
+        price_ = 400 * cost; // between other work a reading takes twice as long as in a row (counter_cost)
         budget_ = most_readings * price_;
         paid_until_ = now;
         phase_ = phase;
