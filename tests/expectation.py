@@ -18,7 +18,7 @@ def equal(what, got, wanted):
     return expect(what, got == wanted, f'got    {got!r}', f'wanted {wanted!r}')
 
 
-def end(left_out=()):
+def conclude(left_out=()):
     """Ends the script; `left_out`: sentences of what could not be tested."""
     print(f'{failures} failed' if failures else '; '.join(left_out) or 'ok')
     sys.exit(1 if failures else 77 if left_out else 0)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from programs import STAGE, TOOLS, end, equal, mpirun_options, tool_options
+from programs import STAGE, TOOLS, conclude, equal, mpirun_options, tool_options
 
 SOURCE = sys.argv[2]
 FILES = f'{os.path.abspath(STAGE)}/share/bash-completion/completions'
@@ -109,4 +109,4 @@ if shutil.which('fish'):
 if shutil.which('zsh'):
     done = subprocess.run(['zsh', '-n', f'{SHARE}/zsh/site-functions/_workshare'], capture_output=True, text=True, timeout=20)
     equal('zsh reads it', (done.returncode, done.stderr), (0, ''))
-end()
+conclude()

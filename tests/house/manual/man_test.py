@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-from programs import STAGE, TOOLS, end, equal, mpirun_options, says, tool_options
+from programs import STAGE, TOOLS, conclude, equal, mpirun_options, says, tool_options
 
 SOURCE = sys.argv[2]
 PAGES = f'{STAGE}/share/man/man1'
@@ -119,4 +119,4 @@ for tool in TOOLS:
     equal(f'{tool} has --help and --version', {'--help', '--version'} <= long, True)
     equal(f'{tool}(1) does not name', missing(page(tool), long | short), [])
     equal(f'{tool} --version', version in says(f'{STAGE}/bin/{tool}', '--version'), True)
-end()
+conclude()

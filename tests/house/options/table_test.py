@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-from expectation import end, equal  # noqa: E402
+from expectation import conclude, equal  # noqa: E402
 
 SOURCE = sys.argv[1]
 FOLDER = f'{SOURCE}/runtime/options'
@@ -50,4 +50,4 @@ for change, message in (({6: ''}, f'FILE:{line}: WS_LIMIT lacks its policy, help
                         ({3: 'default 4\nmpi_t SOME'}, f'FILE:{line}: WS_LIMIT has a word that is not known')):
     code, out, error = generated('installed', table + '\n'.join(change.get(i, text) for i, text in enumerate(NEW)) + '\n')
     equal(f'{change}', (code, out, message if message in error else error), (1, '', message))
-end()
+conclude()

@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 import patience  # noqa: E402
-from expectation import end, equal as expect  # noqa: E402
+from expectation import conclude, equal as expect  # noqa: E402
 
 
 def run(*command, env=None, cwd=None, limit=60):
@@ -43,4 +43,4 @@ def need(program):
 
 
 def finish():
-    end(patience.unjudged)
+    conclude(patience.unjudged)

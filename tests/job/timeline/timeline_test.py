@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(TIMELINE), '../share/workshare/timeline'))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 import schemas  # noqa: E402
-from expectation import end, expect  # noqa: E402
+from expectation import conclude, expect  # noqa: E402
 from ws_timeline import rows, svg, traces  # noqa: E402
 
 os.chdir(tempfile.mkdtemp(prefix='workshare-'))
@@ -309,4 +309,4 @@ for option in '--help', '--version':
     expect(option, 'ws-timeline' in timeline(option).stdout)
 
 shutil.rmtree(os.getcwd())
-end(list(filter(None, ('python3-otf2 is missing: no OTF2 was read' if no_otf2 else '', schemas.MISSING))))
+conclude(list(filter(None, ('python3-otf2 is missing: no OTF2 was read' if no_otf2 else '', schemas.MISSING))))

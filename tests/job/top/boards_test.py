@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 import schemas  # noqa: E402
-from expectation import end, expect  # noqa: E402
+from expectation import conclude, expect  # noqa: E402
 
 WS_TOP, MADE_UP, DOCS = sys.argv[1:4]
 skips = [schemas.MISSING] if schemas.MISSING else []
@@ -244,4 +244,4 @@ def other_users():
 
 for test in (usage, running_job, recordings, ends, wrong_boards, pipes, documented, children, other_users):
     test()
-end(skips)
+conclude(skips)

@@ -22,7 +22,7 @@ except ImportError:
     sys.exit(77)
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-from expectation import end, expect  # noqa: E402
+from expectation import conclude, expect  # noqa: E402
 
 WS_TOP, MADE_UP = sys.argv[1:3]
 
@@ -295,4 +295,4 @@ with Job(12, 100) as shown:
         test(shown)
 job_ends()
 several_jobs()
-end()
+conclude()

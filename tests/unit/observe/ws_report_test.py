@@ -17,7 +17,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 import check_report  # noqa: E402
-from expectation import end, expect  # noqa: E402
+from expectation import conclude, expect  # noqa: E402
 
 TOOL = os.path.abspath(sys.argv[1])
 KEPT = pathlib.Path(__file__).resolve().parent / 'version-1.json'
@@ -201,4 +201,4 @@ refused('a history of nothing', 'there are no reports in it', '--history', pathl
 refused('a history that is no folder', 'it is no folder', '--history', KEPT)
 (history / 'c3.json').write_text('{')
 refused('a history with half a report', 'c3.json: it ends too early', '--history', history)
-end()
+conclude()
