@@ -172,13 +172,17 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
     type, (unsigned loops, type* counts, type* lo, type* hi), (loops, counts, lo, hi), uint64_t(counts[0]), 0, \
         counts[0], 1, 0, 0
 
+// Where nothing is timed the call is a jump.
 #define WS_GNU_START_AS(name, version, begin, type, parameters, arguments, ...)                                       \
     WS_EXPORT bool gnu_##name parameters                                                                              \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
         if (WS_UNLIKELY(current != nullptr))                                                                          \
             return begin<type>({__VA_ARGS__}, lo, hi);                                                                \
-        const SampledLibraryTime time;                                                                                \
+        if (WS_UNLIKELY(times_threads)) {                                                                             \
+            const SampledLibraryTime time;                                                                            \
+            return next(__builtin_return_address(0)) arguments;                                                       \
+        }                                                                                                             \
         return next(__builtin_return_address(0)) arguments;                                                           \
     }                                                                                                                 \
     WS_GNU(name, version)
@@ -189,7 +193,10 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
         static Next<decltype(gnu_##name)> next(#name);                                                                \
         if (current)                                                                                 \
             return next_part(*current, lo, hi);                                                                       \
-        const SampledLibraryTime time;                                                                                \
+        if (WS_UNLIKELY(times_threads)) {                                                                             \
+            const SampledLibraryTime time;                                                                            \
+            return next(__builtin_return_address(0))(lo, hi);                                                         \
+        }                                                                                                             \
         return next(__builtin_return_address(0))(lo, hi);                                                             \
     }                                                                                                                 \
     WS_GNU(name, version)
@@ -425,7 +432,10 @@ WS_GNU(GOMP_single_copy_end, "GOMP_1.0");
         void* const caller = __builtin_return_address(0);                                                             \
         if (current && waited_for(caller, loop::own_frame()))                                                         \
             return value;                                                                                             \
-        const LibraryTime time;                                                                                       \
+        if (WS_UNLIKELY(times_threads)) {                                                                             \
+            const LibraryTime time;                                                                                   \
+            return next(caller)();                                                                                    \
+        }                                                                                                             \
         return next(caller)();                                                                                        \
     }                                                                                                                 \
     WS_GNU(name, version)
