@@ -68,8 +68,8 @@ bool read_event(const volatile perf_event_mmap_page& page, ReadCounter read_coun
 }
 
 // What is counted between MPI calls, for each phase. A reading costs `cost` ticks at least: some tens of nanoseconds by
-// the processor's own instruction, and 0.3 to 2.5 us by the kernel. What is counted begins and ends with a reading. It lies
-// in one phase, and is called a stretch.
+// the processor's own instruction, and 0.3 to 2.5 us by the kernel. What is counted begins and ends with a reading. It
+// lies in one phase, and is called a stretch.
 //
 //  - Readings take at most 0.5 % of the time, and those of the first moments besides: there is a budget.
 //  - A stretch that ends after less than `shortest`, 100 readings, is left out: the reading itself would count.
