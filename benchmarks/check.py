@@ -270,6 +270,8 @@ def main():
                                  ("--rows 3", "fewer people (3) than processes (4)")):
             done = subprocess.run([os.path.join(programs, "flex_simulated"), *options.split()], capture_output=True, text=True, timeout=LIMIT)
             check(done.returncode == 2 and message in done.stderr, f"flex_simulated {options}", done)
+        done = subprocess.run([os.path.join(programs, "counter_cost"), "--seconds", "0.01"], capture_output=True, text=True, timeout=LIMIT)
+        check(done.returncode == 77 or (done.returncode == 0 and done.stdout.count("\nphases of ") == 6), "counter_cost", done)
         done = run(1, [], "report_cost", "--ranks 100 --node 7 --loops 3")
         check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == 100, "report_cost", done)
         done = run(1, [], "report_cost", "--ranks 0")

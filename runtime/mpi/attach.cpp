@@ -384,7 +384,8 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
         base::Hardware::store_relaxed(job.board->observed, 1);
         loop::measure_every = 1;
         observe::start_moments(job.clock.ticks_per_us());
-        job.counters_refused = observe::start_counting(job.clock.ticks_per_us());
+        job.counters_refused = observe::start_counting();
+        openmp::times_threads = openmp::counts_regions;
         hooks->called = observe::called;
     }
     set_hooks(job, *hooks);

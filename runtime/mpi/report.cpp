@@ -514,10 +514,9 @@ void report(Job& job)
     figures.counts.openmp_regions = double(base::Hardware::load_relaxed(openmp::region_count));
     figures.counts.openmp_regions_s = seconds(job, openmp::region_ticks);
     figures.counts.openmp_tasks_s = seconds(job, openmp::task_region_ticks);
-    const observe::Computed counted = observe::computed();
-    figures.counts.counted_s = job.clock.seconds(counted.ticks);
-    figures.counts.instructions = counted.instructions;
-    figures.counts.cycles = counted.cycles;
+    figures.counts.openmp_threads_s = seconds(job, openmp::thread_ticks);
+    figures.counts.openmp_scheduling_s = seconds(job, openmp::scheduling_ticks);
+    figures.counts.openmp_imbalance_s = seconds(job, openmp::imbalance_ticks);
     Totals mine = own_totals(job, figures), all = mine;
     double wall = 0;
     PMPI_Reduce(&mine, &all, observe::totals_count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -28,7 +28,7 @@ using base::Hardware;
 
 constexpr char board_name[] = "workshare-board";
 constexpr uint64_t board_magic = 0x6472616f42207357; // "Ws Board"
-constexpr uint32_t board_version = 4;
+constexpr uint32_t board_version = 5;
 
 // What a thread's core is used for, seen from that thread.
 enum class Seated : Flag {

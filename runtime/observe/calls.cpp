@@ -67,6 +67,16 @@ Moments moments;
 CpuCounters counters;
 ComputingCount<CpuCounters> computing;
 
+void add_computed(base::Flag phase, uint64_t ticks, const CpuCount& count)
+{
+    PhaseRow& row = board->phase_row(phase);
+    bump(row.counted_ticks, ticks);
+    bump(row.instructions, uint64_t(std::max(0.0, count.instructions)));
+    bump(row.cycles, uint64_t(std::max(0.0, count.cycles)));
+}
+
+void change_phase(base::Flag phase, uint64_t now) { computing.change(phase, now); }
+
 Moment now_spent(uint64_t now)
 {
     const CountersAt c = counted_at(*board, now);
@@ -127,24 +137,21 @@ void start_moments(double ticks_per_us)
     moments.start(now_spent(board->attached_at), uint64_t(step_us * ticks_per_us));
 }
 
-std::string start_counting(double ticks_per_us)
+std::string start_counting()
 {
-    constexpr double shortest_us = 100;
-    constexpr uint64_t most_readings = 400; // that would fit into a segment: two take at most 0.5 % of it
     const std::string refused = counters.open();
     if (!refused.empty())
         return refused;
-    uint64_t cost = UINT64_MAX; // 0.3 to 2.5 us, depending on the machine
+    uint64_t cost = UINT64_MAX;
     for (int i = 0; i < 8; i++) {
         const uint64_t began = ticks();
         counters.read();
         cost = std::min(cost, ticks() - began);
     }
-    computing.start(counters, ticks(), std::max(uint64_t(shortest_us * ticks_per_us), most_readings * cost));
+    computing.start(counters, ticks(), cost, board->phase, phase_rows, add_computed);
+    phase_changed = change_phase;
     return refused;
 }
-
-Computed computed() { return {computing.ticks(), computing.sum().instructions, computing.sum().cycles}; }
 
 void note_moment(uint64_t now)
 {

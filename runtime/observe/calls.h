@@ -26,15 +26,9 @@ uint64_t in_call_until(uint64_t now);
 // In a run with report or trace: begins to keep what the rank counts over time, from the moment that it attached. The
 // first moments are a millisecond apart.
 void start_moments(double ticks_per_us);
-// In a run with report or trace: begins to count the home thread's instructions and cycles outside of MPI. Called by
-// that thread, outside of MPI calls. Returns why the kernel refuses that, or nothing.
-std::string start_counting(double ticks_per_us);
-// What was counted, and in how many ticks; all 0 if the kernel refused.
-struct Computed {
-    uint64_t ticks;
-    double instructions, cycles;
-};
-Computed computed();
+// In a run with report or trace: begins to count the home thread's instructions and cycles outside of MPI, into the
+// rows of phases. Called by that thread, outside of MPI calls. Returns why the kernel refuses that, or nothing.
+std::string start_counting();
 
 // The counters of the calling thread have changed, at `now`: of the home thread, a moment is kept if one is due. Off,
 // or not due, it costs one comparison.

@@ -108,7 +108,10 @@
     MADE(TIME, openmp_tasks, LATER, NONE, "of it: in regions that created OpenMP tasks") \
     MADE(TIME, counted, LATER, NONE, "part of computing_s in which the processor's counters were read; 0: refused") \
     MADE(COUNT, instructions, LATER, NONE, "in it: instructions of the rank's own thread, in user code") \
-    MADE(COUNT, cycles, LATER, NONE, "in it: cycles of the rank's own thread, in user code")
+    MADE(COUNT, cycles, LATER, NONE, "in it: cycles of the rank's own thread, in user code") \
+    MADE(TIME, openmp_threads, LATER, NONE, "of those regions without tasks: each thread from begin to end") \
+    MADE(TIME, openmp_scheduling, LATER, NONE, "of it: lost by all threads of a region alike, in OpenMP's library") \
+    MADE(TIME, openmp_imbalance, LATER, NONE, "of it: threads that waited for the one with most work")
 
 // Counters of a `ws for` in the source. Short executions run whole, and only one in 16 of them is timed, or all if the
 // run is observed. The others are cut into chunks and all timed, open to close. The first eight are those that an
@@ -165,7 +168,10 @@
     ROW(COUNT, executions, LATER, NONE, "executions of ws loops, all ranks") \
     ROW(COUNT, executions_shared, LATER, NONE, "of them: offered to others") \
     ROW(COUNT, executions_helped, LATER, NONE, "of them: helped with") \
-    ROW(COUNT, iterations_stolen, LATER, NONE, "run by guests and workers")
+    ROW(COUNT, iterations_stolen, LATER, NONE, "run by guests and workers") \
+    ROW(TIME, counted, LATER, NONE, "all ranks: part of computing_s in which the processor's counters were read") \
+    ROW(COUNT, instructions, LATER, NONE, "in it, all ranks: of their own threads, in user code") \
+    ROW(COUNT, cycles, LATER, NONE, "in it, all ranks: of their own threads, in user code")
 
 // ---- what of a row is wanted
 

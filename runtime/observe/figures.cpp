@@ -161,6 +161,11 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
         r.phases.push_back(phase_figures(board, i, tick));
     if (board.phase_row_count && board.phase_row(board.phase_row_count - 1).entered)
         r.phases.push_back(phase_figures(board, board.phase_row_count - 1, tick));
+    for (const PhaseFigures& p : r.phases) {
+        c.counted_s += p.counts.counted_s;
+        c.instructions += p.counts.instructions;
+        c.cycles += p.counts.cycles;
+    }
 
     if (!board.observed) // calls were not timed: only the waits longer than the spin are known
         c.mpi_s = c.blocked_s;

@@ -23,6 +23,13 @@ bool is_coarse(const LoopFigures& l, double cores, double waited)
            waited > 0.1 * l.counts.longest_chunk_s * l.counts.executions;
 }
 
+LoopCause why_coarse(const LoopFigures& l)
+{
+    constexpr double many_iterations = 10'000; // per execution: enough, whatever the cores of the node
+    return per_run(l, l.counts.iterations_kept + l.counts.iterations_stolen) < many_iterations ? LoopCause::coarse
+                                                                                               : LoopCause::long_chunk;
+}
+
 LoopCause loop_cause(const LoopFigures& l, double cores)
 {
     const LoopCounts& c = l.counts;
@@ -34,7 +41,7 @@ LoopCause loop_cause(const LoopFigures& l, double cores)
         return is_short(l) ? LoopCause::too_short : LoopCause::none_waited;
     if (c.executions_helped == 0)
         return LoopCause::not_helped;
-    return is_coarse(l, cores, c.close_wait_s) ? LoopCause::coarse : LoopCause::helped;
+    return is_coarse(l, cores, c.close_wait_s) ? why_coarse(l) : LoopCause::helped;
 }
 
 } // namespace ws::observe

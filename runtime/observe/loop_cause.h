@@ -27,6 +27,9 @@ bool is_short(const LoopFigures& l);
 // compared with such a chunk in each execution.
 bool is_coarse(const LoopFigures& l, double cores, double waited);
 
+// Returns why the chunks of such a loop are long: `coarse` or `long_chunk`.
+LoopCause why_coarse(const LoopFigures& l);
+
 // The cause of a loop on nodes with `cores` cores.
 LoopCause loop_cause(const LoopFigures& l, double cores);
 

@@ -32,23 +32,26 @@ std::vector<TimePart> time_parts(const RankCounts& c)
     return parts;
 }
 
-Counters counters_of(const RankCounts& c)
-{
-    if (!(c.counted_s > 0) || !(c.cycles > 0))
-        return {0, 0, 0};
-    return {c.instructions / c.counted_s * (c.computing_s + c.borrowed_s), c.instructions / c.cycles,
-            c.cycles / c.counted_s};
-}
-
 double useful_s(const Report& r) { return r.as_is.parallel * r.elapsed_s * r.cores; }
 
-double serialisation_efficiency(const Report& r)
+OpenMPEfficiency openmp_efficiency(const Report& r)
 {
-    const double threads = r.conditions.openmp_threads, computing = r.totals.computing_s;
-    if (threads <= 1 || r.totals.openmp_regions <= 0 || computing <= 0)
-        return 1;
-    const double outside = std::max(0.0, 1 - r.totals.openmp_regions_s / computing);
-    return 1 - outside * (threads - 1) / threads;
+    const RankCounts& c = r.totals;
+    const double threads = r.conditions.openmp_threads;
+    if (threads <= 1 || c.openmp_regions <= 0 || c.computing_s <= 0)
+        return {1, 1, 1, 1};
+    const double serial = std::max(0.0, c.computing_s - c.openmp_regions_s);
+    // Regions whose threads were not timed are taken to have had all threads, each of them useful.
+    const double of_threads = std::min(c.openmp_threads_s, threads * c.openmp_regions_s);
+    const double in_regions = of_threads > 0 ? of_threads + threads * c.openmp_tasks_s : threads * c.openmp_regions_s;
+    const double lost = std::min(c.openmp_scheduling_s + c.openmp_imbalance_s, in_regions);
+    const double scheduling = std::min(c.openmp_scheduling_s, lost), imbalance = lost - scheduling;
+    // MPI calls of the ranks' own threads count as their part of the work, and the others' idling in them as none.
+    const double working = serial + in_regions - lost + c.mpi_s;
+    const double idle = std::max(0.0, threads * c.computing_s - serial - in_regions);
+    const double with_idle = working + idle, with_imbalance = with_idle + imbalance, all = with_imbalance + scheduling;
+    const auto part = [](double of, double whole) { return whole > 0 ? of / whole : 1; };
+    return {part(working, all), part(working, with_idle), part(with_idle, with_imbalance), part(with_imbalance, all)};
 }
 
 namespace {

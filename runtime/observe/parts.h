@@ -31,15 +31,40 @@ struct Counters {
     double instructions; // of all that was computed
     double per_cycle, hertz;
 };
-// All 0 if nothing was counted.
-Counters counters_of(const RankCounts& c);
+// All 0 if nothing was counted. `c` is of a rank, a phase, or a sum over several.
+template <class Counts> Counters counters_of(const Counts& c)
+{
+    if (!(c.counted_s > 0) || !(c.cycles > 0))
+        return {0, 0, 0};
+    return {c.instructions / c.counted_s * (c.computing_s + c.borrowed_s), c.instructions / c.cycles,
+            c.cycles / c.counted_s};
+}
 
 // Returns the useful time of all cores.
 double useful_s(const Report& r);
 
-// Returns the part of the ranks' cores that is left if threads are idle while a rank computes outside of parallel
-// regions; 1 with one thread per rank, or if regions were not counted.
-double serialisation_efficiency(const Report& r);
+// How much of the time of the ranks' threads is useful. Each level takes one kind of loss away, as DLB's TALP defines
+// them, and `parallel` is the product of the others.
+struct OpenMPEfficiency {
+    double parallel;
+    double serialisation; // lost: threads that are idle while a rank computes outside of parallel regions
+    double load_balance;  // lost: threads that wait inside regions for the one with most work
+    double scheduling;    // lost: all threads of a region, while it begins, gives out work and ends
+};
+// All 1 with one thread per rank, or if regions were not counted. Without times of the regions' threads, only
+// serialisation is known, and the others are 1.
+OpenMPEfficiency openmp_efficiency(const Report& r);
+// The levels in their order, `parallel` first.
+struct OpenMPLevel {
+    const char *name, *text;
+    double OpenMPEfficiency::*value;
+};
+constexpr OpenMPLevel openmp_levels[] = {
+    {"parallel_efficiency", "OpenMP parallel efficiency", &OpenMPEfficiency::parallel},
+    {"serialisation_efficiency", "serialisation: threads idle outside regions", &OpenMPEfficiency::serialisation},
+    {"load_balance", "load balance inside regions", &OpenMPEfficiency::load_balance},
+    {"scheduling_efficiency", "scheduling: beginning, giving out work, ending", &OpenMPEfficiency::scheduling},
+};
 
 // A figure of several runs.
 struct Compared {

@@ -16,6 +16,8 @@ namespace ws::observe {
 using base::load_relaxed;
 using base::ticks;
 
+void (*phase_changed)(Flag row, uint64_t now);
+
 namespace {
 
 struct Open {
@@ -142,11 +144,18 @@ inline void settle(Phases& p, uint64_t now)
 
 // ---- which are open
 
+inline void show_present(Phases& p, Flag row, uint64_t now)
+{
+    Hardware::store_relaxed(p.board->phase, row);
+    if (WS_UNLIKELY(phase_changed != nullptr))
+        phase_changed(row, now);
+}
+
 inline void push(Phases& p, Flag row, bool is_level, uint64_t now)
 {
     p.open[++p.depth] = {row, is_level, now};
     bump(p.board->phase_row(row).entered);
-    Hardware::store_relaxed(p.board->phase, row);
+    show_present(p, row, now);
 }
 
 inline Flag pop(Phases& p, uint64_t now)
@@ -155,7 +164,7 @@ inline Flag pop(Phases& p, uint64_t now)
     if (WS_UNLIKELY(recording))
         record(EventKind::phase, ended.began, now, ended.row,
                uint64_t(load_relaxed(p.board->phase_row(ended.row).level)));
-    Hardware::store_relaxed(p.board->phase, p.open[p.depth].row);
+    show_present(p, p.open[p.depth].row, now);
     return ended.row;
 }
 

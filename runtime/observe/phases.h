@@ -38,6 +38,9 @@ Flag end_phase();
 // this one.
 void phase_level(int level);
 
+// Is told that the row of another phase is the present one; null: nobody is.
+extern void (*phase_changed)(Flag row, uint64_t now);
+
 // Brings the rows up to date while phases go on.
 void settle_phases();
 

@@ -51,6 +51,7 @@ enum class LoopCause : unsigned {
     coarse,         // chunks are long, as iterations are long or few
     gained_nothing, // sharing it was tried, and brought nothing
     tasks,          // it runs OpenMP tasks
+    long_chunk,     // one chunk is long, though there are many iterations
     kinds
 };
 struct LoopCauseWords {

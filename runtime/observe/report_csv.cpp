@@ -2,6 +2,7 @@
 //
 // The report as one table in long form: each line is a figure, after the cells that say what it is a figure of. An
 // empty cell means all.
+#include "observe/parts.h"
 #include "observe/report.h"
 
 #include <cmath>
@@ -43,22 +44,23 @@ public:
 
     void number(const Key& k, std::string metric, double value)
     {
+        const bool frequency = metric.size() > 3 && metric.compare(metric.size() - 3, 3, "_hz") == 0;
         const bool time = metric.size() > 2 && metric.compare(metric.size() - 2, 2, "_s") == 0;
         const bool share =
             metric.find("efficiency") != metric.npos || metric.find("balance") != metric.npos || metric == "speedup" ||
-            metric.find("cores_used") != metric.npos;
+            metric.find("cores_used") != metric.npos || metric.find("per_cycle") != metric.npos;
         char digits[40];
         if (!std::isfinite(value))
             value = 0;
         std::snprintf(digits, sizeof digits, time || share ? "%.9g" : "%.0f", value);
-        if (time)
-            metric.resize(metric.size() - 2);
-        line(k, metric, digits, time ? "s" : share ? "ratio" : "count");
+        metric.resize(metric.size() - (frequency ? 3 : time ? 2 : 0));
+        line(k, metric, digits, time ? "s" : frequency ? "Hz" : share ? "ratio" : "count");
     }
 
     void counts(const Key& k, const RankCounts& c)
     {
         fields_of_rank(c, [&](const char* name, double value) { number(k, name, value); });
+        counters(k, "", c);
         refused(k, "", c);
         histogram(k, "steal_latency", c.steal_latency);
         histogram(k, "return_latency", c.return_latency);
@@ -72,6 +74,7 @@ public:
     void phase(const Key& k, const std::string& prefix, const PhasePart& p)
     {
         fields_of_phase(p.counts, [&](const char* name, double value) { number(k, prefix + name, value); });
+        counters(k, prefix, p.counts);
         refused(k, prefix, p.counts);
         number(k, prefix + "cores_used", p.cores);
         efficiency(k, prefix, p.as_is);
@@ -87,6 +90,16 @@ public:
     }
 
 private:
+    // Only where the processor's counters were read.
+    template <class Counts> void counters(const Key& k, const std::string& prefix, const Counts& counts)
+    {
+        const Counters c = counters_of(counts);
+        if (c.hertz == 0)
+            return;
+        number(k, prefix + "instructions_per_cycle", c.per_cycle);
+        number(k, prefix + "frequency_hz", c.hertz);
+    }
+
     template <class Counts> void refused(const Key& k, const std::string& prefix, const Counts& c)
     {
         for (unsigned i = 0; i < refusal_kinds; i++) {
@@ -121,6 +134,9 @@ std::string report_csv(const Report& r)
     t.number(all, "cores", r.cores);
     t.number(all, "speedup", r.speedup);
     t.efficiency(all, "", r.as_is);
+    if (const OpenMPEfficiency e = openmp_efficiency(r); e.parallel < 1)
+        for (const OpenMPLevel& level : openmp_levels)
+            t.number(all, std::string("openmp_") + level.name, e.*level.value);
     t.efficiency(all, "without_stealing_", r.without_stealing);
     t.counts(all, r.totals);
     for (const NodeRow& n : r.node) {

@@ -57,6 +57,14 @@ Json efficiencies(const Efficiency& with, const Efficiency& without, double node
     return tree;
 }
 
+// Behind the tree, without an estimate.
+void add_openmp(Json& tree, const Report& r)
+{
+    if (const OpenMPEfficiency e = openmp_efficiency(r); e.parallel < 1)
+        for (const OpenMPLevel& level : openmp_levels)
+            tree.push_back({level.text, &level == openmp_levels ? 0 : 1, number(e.*level.value), nullptr});
+}
+
 Json ranks_of(const Report& r)
 {
     Json names = Json::array(), sums = Json::array(), rows = Json::array();
@@ -159,7 +167,8 @@ Json phases_of(const Report& r)
                         c.refused_s[most] > 0 ? Json(refusal_text(most)) : Json(""), number(c.borrowed_s),
                         number(p.cores), number(p.as_is.parallel), number(p.as_is.load_balance),
                         number(p.without_stealing.elapsed_s), number(p.without_stealing.parallel),
-                        number(p.without_stealing.load_balance)});
+                        number(p.without_stealing.load_balance), number(counters_of(row.own.counts).per_cycle),
+                        number(1e-9 * counters_of(row.own.counts).hertz)});
     }
     return rows;
 }
@@ -171,6 +180,8 @@ Json page_of(const NamedReport& run)
     char when[64] = "";
     if (tm t; localtime_r(&seconds, &t))
         std::strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &t);
+    Json tree = efficiencies(r.as_is, r.without_stealing, r.nodes);
+    add_openmp(tree, r);
     return {{"name", run.name},
             {"program", base_name(r.program)},
             {"title", title_of(r)},
@@ -181,7 +192,7 @@ Json page_of(const NamedReport& run)
             {"plain_elapsed", number(r.without_stealing.elapsed_s)},
             {"speedup", number(r.speedup)},
             {"cores", number(r.cores)},
-            {"tree", efficiencies(r.as_is, r.without_stealing, r.nodes)},
+            {"tree", tree},
             {"ranks", ranks_of(r)},
             {"over_time", over_time(r)},
             {"openmp_cores", openmp_cores(r)},

@@ -2,6 +2,7 @@
 //
 // The report as JSON, written and read. The format is in docs/reference/report.schema.json.
 #include "observe/format.h"
+#include "observe/parts.h"
 #include "observe/report.h"
 
 #include <cmath>
@@ -56,10 +57,20 @@ template <class Counts> Json refused(const Counts& c)
     return j;
 }
 
+// Only where the processor's counters were read.
+template <class Counts> void put_counters(Json& j, const Counts& counts)
+{
+    if (const Counters c = counters_of(counts); c.hertz > 0) {
+        j["instructions_per_cycle"] = c.per_cycle;
+        j["frequency_hz"] = c.hertz;
+    }
+}
+
 Json counts(const RankCounts& c)
 {
     Json j;
     fields_of_rank(c, Put{j});
+    put_counters(j, c);
     j["refused"] = refused(c);
     j["steal_latency"] = histogram(c.steal_latency);
     j["return_latency"] = histogram(c.return_latency);
@@ -114,6 +125,7 @@ Json efficiency(const Efficiency& e)
 void put_part(Json& j, const PhasePart& p)
 {
     fields_of_phase(p.counts, Put{j});
+    put_counters(j, p.counts);
     j["refused"] = refused(p.counts);
     j["cores_used"] = p.cores;
     j["efficiency"] = efficiency(p.as_is);
@@ -138,6 +150,9 @@ std::string report_json(const Report& r)
               {"without_stealing",
                {{"estimated", true}, {"speedup", r.speedup}, {"efficiency", efficiency(r.without_stealing)}}},
               {"totals", counts(r.totals)}};
+    if (const OpenMPEfficiency e = openmp_efficiency(r); e.parallel < 1)
+        for (const OpenMPLevel& level : openmp_levels)
+            j["openmp_efficiency"][level.name] = e.*level.value;
     if (r.conditions.openmp_threads > 0)
         j["conditions"] = conditions(r.conditions);
     for (const char* list : {"by_node", "by_rank", "by_call", "by_phase"})

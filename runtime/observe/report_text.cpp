@@ -132,6 +132,25 @@ std::string head(const Report& r)
     return r.verdict.empty() ? s.substr(0, s.size() - 1) : s + "  " + wrapped(printable(r.verdict), 96);
 }
 
+// The ranks that differ most in instructions per cycle.
+std::string counters_by_rank(const Report& r)
+{
+    const RankRow *least = nullptr, *most = nullptr;
+    const auto per_cycle = [](const RankRow& n) { return counters_of(n.counts).per_cycle; };
+    for (const RankRow& n : r.rank) {
+        if (per_cycle(n) == 0)
+            continue;
+        least = !least || per_cycle(n) < per_cycle(*least) ? &n : least;
+        most = !most || per_cycle(n) > per_cycle(*most) ? &n : most;
+    }
+    if (least == most)
+        return "";
+    const auto text = [&](const RankRow& n) {
+        return format("%.2f at %.2f GHz on rank %ld", per_cycle(n), 1e-9 * counters_of(n.counts).hertz, long(n.rank));
+    };
+    return "  by rank: from " + text(*least) + " to " + text(*most) + "\n";
+}
+
 std::string efficiencies(const Report& r)
 {
     const Efficiency &a = r.as_is, &b = r.without_stealing;
@@ -141,12 +160,16 @@ std::string efficiencies(const Report& r)
         if (r.nodes > 1 || !level.of_nodes)
             t.row({std::string(2 * level.depth, ' ') + level.text, percent(a.*level.value), percent(b.*level.value)});
     std::string s = "\nEFFICIENCY\n" + t.text();
-    if (const double e = serialisation_efficiency(r); e < 1)
-        s += format("  OpenMP serialisation efficiency %.1f %%: threads are idle outside of parallel regions\n",
-                    100 * e);
+    if (const OpenMPEfficiency e = openmp_efficiency(r); e.parallel < 1) {
+        Table levels({"<OpenMP's threads, with MPI as work", ""});
+        for (const OpenMPLevel& level : openmp_levels)
+            levels.row({(&level == openmp_levels ? "" : "  ") + std::string(level.text), percent(e.*level.value)});
+        s += "\n" + levels.text();
+    }
     if (const Counters c = counters_of(r.totals); c.hertz > 0)
         s += format("  %.2f instructions per cycle at %.2f GHz, in user code of the ranks' own threads\n", c.per_cycle,
-                    1e-9 * c.hertz);
+                    1e-9 * c.hertz) +
+             counters_by_rank(r);
     else if (!r.conditions.counters.empty())
         s += "  no instructions per cycle: " + printable(r.conditions.counters) + "\n";
     if (r.totals.borrowed_s > 0)
@@ -504,6 +527,25 @@ std::string waiting_in_phases(const std::vector<const PhaseRowFigures*>& shown)
     return any ? "\nWAITING IN PHASES (lent: the part in which cores were lent)\n" + t.text() : "";
 }
 
+// What the processor's counters say of phases, each without those inside it.
+std::string counters_in_phases(const std::vector<const PhaseRowFigures*>& shown)
+{
+    Table t({"computing", "counted", "instructions", "per cycle", "GHz", "<phase"});
+    bool any = false;
+    for (const PhaseRowFigures* p : shown) {
+        const PhaseCounts& of = p->own.counts;
+        const Counters c = counters_of(of);
+        const bool has = c.hertz > 0;
+        any = any || has;
+        t.row({time_text(of.computing_s), percent(of.counted_s, of.computing_s),
+               has ? format("%.3g", c.instructions) : "-", has ? format("%.2f", c.per_cycle) : "-",
+               has ? format("%.2f", 1e-9 * c.hertz) : "-", phase_name(*p)});
+    }
+    return any ? "\nCOUNTERS IN PHASES without those inside them (counted: the part in which they were read)\n" +
+                     t.text()
+               : "";
+}
+
 std::string phases(const Report& r)
 {
     if (r.phases.size() < 2)
@@ -521,7 +563,7 @@ std::string phases(const Report& r)
     const size_t rest = r.phases.size() - shown.size();
     return "\nPHASES with those inside them (own: elapsed without these; behind |: estimate without sharing)\n" +
            t.text() + (rest ? format("  ... and %s that took less\n", plural(double(rest), "phase").c_str()) : "") +
-           waiting_in_phases(shown);
+           waiting_in_phases(shown) + counters_in_phases(shown);
 }
 
 } // namespace

@@ -50,6 +50,8 @@ constexpr LoopCauseWords loop_causes[] = {
     {"coarse", "its iterations are too long or too few", "collapse(2), or a smaller chunk size"},
     {"gained_nothing", "sharing gained nothing: memory-bound or too short", "block it for the cache, or fuse loops"},
     {"tasks", "it runs OpenMP tasks, which sharing does not divide", "-workshare-openmp=lend"},
+    {"long_chunk", "one iteration or a chosen chunk is too long, or its thread had no CPU",
+     "a smaller chunk size, or no more ranks than cores"},
 };
 static_assert(sizeof loop_causes / sizeof *loop_causes == size_t(LoopCause::kinds));
 

@@ -73,9 +73,6 @@ const LoopFigures* unshared_loop(const Facts& f)
     return most;
 }
 
-// A loop of this many per execution is not short of iterations, whatever the cores of the node.
-constexpr double many_iterations = 10'000;
-
 // Waiting at the ends of shared loops, when all, or nearly all, that is left is already being computed.
 Cause ends_cause(const Totals& t, const Facts& f, double share)
 {
@@ -86,13 +83,11 @@ Cause ends_cause(const Totals& t, const Facts& f, double share)
         return {head + ": " + tasks.why, tasks.hint};
     }
     if (l) {
-        const double iterations = per_run(*l, l->counts.iterations_kept + l->counts.iterations_stolen);
-        return {head + format(": a chunk of %s took up to %s of %s per execution; ", l->name.c_str(),
-                              duration(l->counts.longest_chunk_s).c_str(), duration(per_run(*l, time_of(*l))).c_str()) +
-                format(iterations < many_iterations
-                           ? "its iterations are too long, or too few (%.0f)"
-                           : "one of its %.0f iterations or a chosen chunk is too long, or its thread had no CPU",
-                       iterations)};
+        return {head + format(": a chunk of %s took up to %s of %s per execution, which has %.0f iterations; ",
+                              l->name.c_str(), duration(l->counts.longest_chunk_s).c_str(),
+                              duration(per_run(*l, time_of(*l))).c_str(),
+                              per_run(*l, l->counts.iterations_kept + l->counts.iterations_stolen)) +
+                words_of(why_coarse(*l)).text};
     }
     return {head + ", when a hand-over takes longer than the work that is left"};
 }

@@ -29,8 +29,8 @@ constexpr double hand_over_s = 12e-6;
 constexpr double slower = 0.03;
 // Loops that others wait for so briefly may gain much less: a helper has to fetch their data into its cache each time.
 // Conjugate gradients, whose loops take 0.1 to 0.9 ms, win 46 % of what is possible (`./setup bench --only advice`). A
-// report does not tell how much data a loop reads.
-constexpr double short_wait_s = 1e-3, sure_part_if_short = 0.4;
+// report without help does not tell how much data a loop reads, so what is expected lies in the middle.
+constexpr double short_wait_s = 1e-3, sure_part_if_short = 0.4, expected_part_if_short = (1 + sure_part_if_short) / 2;
 // How far two runs of one command may be apart on a quiet machine.
 constexpr double run_noise = 0.03;
 // How far the estimate of a run with help may be wrong on a quiet machine, and from which on the noise of other
@@ -106,15 +106,17 @@ double useful_waits(const Report& r)
 // The same as turns of waiting: of a node's ranks, all but one wait at a time.
 double turns(const Report& r) { return r.ranks > r.nodes ? useful_waits(r) / (r.ranks - r.nodes) : 0; }
 
+bool waits_are_short(const Report& r) { return helpable_s(waited(r)) < short_wait_s * useful_waits(r); }
+
 // The gain if helpers use `used_s` of the waiting, at least `least_s` of it and at most `most_s`, and become slower by
 // `part` of what they use.
 Gain gain_of(const Report& r, double least_s, double used_s, double most_s, double part)
 {
     const Waited w = waited(r);
     const double lost_s = part * used_s / r.ranks + hand_over_s * turns(r), noise_s = r.totals.kept_off_s / r.ranks;
-    const bool is_short = helpable_s(w) < short_wait_s * useful_waits(r);
+    const bool is_short = waits_are_short(r);
     Gain g = {speedup_of(w, is_short ? sure_part_if_short * least_s : least_s, 2 * lost_s + noise_s),
-              speedup_of(w, used_s, lost_s), speedup_of(w, most_s)};
+              speedup_of(w, is_short ? expected_part_if_short * used_s : used_s, lost_s), speedup_of(w, most_s)};
     g.expected = std::max(1.0, std::min(g.expected, g.high)); // what does not pay is not shared
     g.low = std::min(g.low, g.expected) / (1 + run_noise);
     g.high *= 1 + run_noise;
@@ -127,6 +129,8 @@ std::string waited_text(const Report& r)
     std::string text =
         format("ranks waited %.1f %% of the time, and in %.0f %% of that another rank of the node computed",
                percent(w.blocked_s, r.elapsed_s * r.ranks), percent(helpable_s(w), w.blocked_s));
+    if (waits_are_short(r))
+        text += format(", for %s at a time", duration(helpable_s(w) / useful_waits(r)).c_str());
     const CallFigures* most = nullptr;
     for (const CallFigures& c : r.calls)
         if (!most || c.counts.blocked_s > most->counts.blocked_s)
@@ -311,6 +315,14 @@ void judge_waiting(const Report& r, size_t run, Counsel& c)
         add_loops(r, c);
         return;
     }
+    if (waits_are_short(r))
+        c.unknown.push_back({"whether what ranks compute is limited by memory",
+                             format("waits are shorter than %.0f ms: the gain is between the lower bound, if helpers "
+                                    "fetch much data each time, and the upper one; a run with sharing tells, if its "
+                                    "report is named, too",
+                                    1e3 * short_wait_s),
+                             command(r, (has_regions(r) ? "-workshare-openmp=share" : "-workshare") +
+                                            std::string(" -workshare-report=shared.json"))});
     if (has_regions(r)) {
         advise_regions(r, run, c);
         return;

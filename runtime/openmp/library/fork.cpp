@@ -74,6 +74,7 @@ struct ForkedRegion {
     void** shared;
     const RegionOnCores* on_cores;
     void* location;
+    const RegionTime* time;
 };
 void run_as_it_is(int32_t* thread, int32_t* bound, ForkedRegion* region)
 {
@@ -82,6 +83,10 @@ void run_as_it_is(int32_t* thread, int32_t* bound, ForkedRegion* region)
 void run_forked(int32_t* thread, int32_t* bound, ForkedRegion* region)
 {
     region->on_cores->run_member([&] { region->call(region->function, thread, bound, region->shared); });
+}
+void run_timed(int32_t* thread, int32_t* bound, ForkedRegion* region)
+{
+    region->time->run_thread([&] { region->call(region->function, thread, bound, region->shared); });
 }
 
 // For a region that somebody else may run: its function as libgomp's have it. Any thread may call it.
@@ -149,7 +154,7 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     va_end(arguments);
     const unsigned asked = unsigned(pushed);
     pushed = 0;
-    ForkedRegion region = {function, how->call, shared, nullptr, location};
+    ForkedRegion region = {function, how->call, shared, nullptr, location, nullptr};
     if (WS_UNLIKELY(sharer != nullptr)) {
         [[maybe_unused]] static const bool begun = begin_library(location, caller);
         LlvmRegion call(region, asked, fork, caller);
@@ -162,7 +167,8 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     if (!region_cores && !counts_regions)
         base::store_relaxed(ws_libomp_fork, next_fork.of_all()); // one word, and the library behind it never changes
     if (!on_cores.is_chosen()) {
-        fork(location, 1, reinterpret_cast<void (*)()>(run_as_it_is), &region);
+        region.time = &time;
+        fork(location, 1, reinterpret_cast<void (*)()>(time.times_its_threads() ? run_timed : run_as_it_is), &region);
         return;
     }
     if (on_cores.threads != asked)

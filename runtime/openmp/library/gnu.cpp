@@ -172,12 +172,17 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
     type, (unsigned loops, type* counts, type* lo, type* hi), (loops, counts, lo, hi), uint64_t(counts[0]), 0, \
         counts[0], 1, 0, 0
 
+// Where nothing is timed the call is a jump.
 #define WS_GNU_START_AS(name, version, begin, type, parameters, arguments, ...)                                       \
     WS_EXPORT bool gnu_##name parameters                                                                              \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
         if (WS_UNLIKELY(current != nullptr))                                                                          \
             return begin<type>({__VA_ARGS__}, lo, hi);                                                                \
+        if (WS_UNLIKELY(times_threads)) {                                                                             \
+            const SampledLibraryTime time;                                                                            \
+            return next(__builtin_return_address(0)) arguments;                                                       \
+        }                                                                                                             \
         return next(__builtin_return_address(0)) arguments;                                                           \
     }                                                                                                                 \
     WS_GNU(name, version)
@@ -188,6 +193,10 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
         static Next<decltype(gnu_##name)> next(#name);                                                                \
         if (current)                                                                                 \
             return next_part(*current, lo, hi);                                                                       \
+        if (WS_UNLIKELY(times_threads)) {                                                                             \
+            const SampledLibraryTime time;                                                                            \
+            return next(__builtin_return_address(0))(lo, hi);                                                         \
+        }                                                                                                             \
         return next(__builtin_return_address(0))(lo, hi);                                                             \
     }                                                                                                                 \
     WS_GNU(name, version)
@@ -396,6 +405,7 @@ WS_EXPORT void* gnu_GOMP_single_copy_start()
         unit.team->barrier(unit, __builtin_return_address(0));
         return base::load_acquire(unit.team->copied);
     }
+    const LibraryTime time;
     return next(__builtin_return_address(0))();
 }
 WS_GNU(GOMP_single_copy_start, "GOMP_1.0");
@@ -408,6 +418,7 @@ WS_EXPORT void gnu_GOMP_single_copy_end(void* variables)
         current->team->barrier(*current, __builtin_return_address(0));
         return;
     }
+    const LibraryTime time;
     next(__builtin_return_address(0))(variables);
 }
 WS_GNU(GOMP_single_copy_end, "GOMP_1.0");
@@ -421,6 +432,10 @@ WS_GNU(GOMP_single_copy_end, "GOMP_1.0");
         void* const caller = __builtin_return_address(0);                                                             \
         if (current && waited_for(caller, loop::own_frame()))                                                         \
             return value;                                                                                             \
+        if (WS_UNLIKELY(times_threads)) {                                                                             \
+            const LibraryTime time;                                                                                   \
+            return next(caller)();                                                                                    \
+        }                                                                                                             \
         return next(caller)();                                                                                        \
     }                                                                                                                 \
     WS_GNU(name, version)

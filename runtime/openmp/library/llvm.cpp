@@ -187,6 +187,7 @@ template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std
         static Next<decltype(llvm___kmpc_dispatch_next_##suffix)> next("__kmpc_dispatch_next_" #suffix);              \
         if (current)                                                                                 \
             return next_dispatch(has_last, lower, upper, stride);                                                     \
+        const SampledLibraryTime time;                                                                                \
         return next(__builtin_return_address(0))(location, thread, has_last, lower, upper, stride);                   \
     }                                                                                                                 \
     WS_LLVM(__kmpc_dispatch_next_##suffix);                                                                           \
@@ -224,6 +225,7 @@ WS_EXPORT int32_t llvm___kmpc_reduce_nowait(void* location, int32_t thread, int3
         merging.lock();
         return 1; // the caller merges, and says when it has
     }
+    const LibraryTime time; // of several ways to reduce, some wait
     return next(__builtin_return_address(0))(location, thread, count, size, data, merge, lock);
 }
 WS_LLVM(__kmpc_reduce_nowait);
@@ -247,6 +249,7 @@ WS_EXPORT int32_t llvm___kmpc_reduce(void* location, int32_t thread, int32_t cou
         merging.lock();
         return 1;
     }
+    const LibraryTime time;
     return next(__builtin_return_address(0))(location, thread, count, size, data, merge, lock);
 }
 WS_LLVM(__kmpc_reduce);
@@ -259,8 +262,10 @@ WS_EXPORT void llvm___kmpc_end_reduce(void* location, int32_t thread, void* lock
         void* const caller = __builtin_return_address(0);
         if (!ends_region(caller, loop::own_frame()))
             current->team->barrier(*current, caller);
-    } else
-        next(__builtin_return_address(0))(location, thread, lock);
+        return;
+    }
+    const LibraryTime time;
+    next(__builtin_return_address(0))(location, thread, lock);
 }
 WS_LLVM(__kmpc_end_reduce);
 
@@ -318,6 +323,7 @@ WS_EXPORT void llvm___kmpc_copyprivate(void* location, int32_t thread, size_t si
         team.barrier(unit, caller);
         return;
     }
+    const LibraryTime time;
     next(__builtin_return_address(0))(location, thread, size, variables, copy, did_it);
 }
 WS_LLVM(__kmpc_copyprivate);
@@ -328,8 +334,10 @@ WS_EXPORT void llvm___kmpc_barrier(void* location, int32_t thread)
 {
     static Next<decltype(llvm___kmpc_barrier)> next("__kmpc_barrier");
     void* const caller = __builtin_return_address(0);
-    if (!(current && waited_for(caller, loop::own_frame())))
-        next(caller)(location, thread);
+    if (current && waited_for(caller, loop::own_frame()))
+        return;
+    const LibraryTime time;
+    next(caller)(location, thread);
 }
 WS_LLVM(__kmpc_barrier);
 
@@ -337,7 +345,10 @@ WS_EXPORT int32_t llvm___kmpc_cancel_barrier(void* location, int32_t thread)
 {
     static Next<decltype(llvm___kmpc_cancel_barrier)> next("__kmpc_cancel_barrier");
     void* const caller = __builtin_return_address(0);
-    return current && waited_for(caller, loop::own_frame()) ? 0 : next(caller)(location, thread);
+    if (current && waited_for(caller, loop::own_frame()))
+        return 0;
+    const LibraryTime time;
+    return next(caller)(location, thread);
 }
 WS_LLVM(__kmpc_cancel_barrier);
 

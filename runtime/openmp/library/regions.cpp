@@ -13,9 +13,12 @@
 #include "openmp/library/regions.h"
 
 #include "openmp/library/next.h"
+#include "openmp/library/region_times.h"
 #include "openmp/library/threads.h"
 #include "base/environment.h"
 #include "base/os.h"
+
+#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -36,6 +39,9 @@ bool (*serializes)();
 volatile Hardware::Word region_count, region_ticks, task_region_ticks;
 bool counts_regions;
 volatile Hardware::Flag region_has_tasks;
+volatile Hardware::Word thread_ticks, scheduling_ticks, imbalance_ticks;
+bool times_threads;
+__thread uint64_t ticks_in_library;
 
 uint64_t RegionTime::begin() { return nesting_level() == 0 ? base::ticks() : 0; }
 
@@ -45,9 +51,44 @@ void RegionTime::add() const
     const uint64_t took = base::ticks() - began_;
     Hardware::fetch_add_full(region_count, 1);
     Hardware::fetch_add_full(region_ticks, took);
-    if (Hardware::load_relaxed(region_has_tasks))
+    if (Hardware::load_relaxed(region_has_tasks)) // which run in barriers
         Hardware::fetch_add_full(task_region_ticks, took);
+    else if (const uint64_t threads = Hardware::load_relaxed(threads_)) { // they have passed the region's last barrier
+        const RegionTimes t = region_times(took, threads, Hardware::load_relaxed(useful_),
+                                           Hardware::load_relaxed(most_useful_));
+        Hardware::fetch_add_full(thread_ticks, t.all);
+        Hardware::fetch_add_full(scheduling_ticks, t.scheduling);
+        Hardware::fetch_add_full(imbalance_ticks, t.imbalance);
+    }
     Hardware::store_relaxed(region_has_tasks, 0);
+}
+
+// Relaxed would do: the region's last barrier comes before add().
+void RegionTime::add_thread(uint64_t took, uint64_t in_library) const
+{
+    const uint64_t useful = took - std::min(took, in_library);
+    Hardware::fetch_add_full(threads_, 1);
+    Hardware::fetch_add_full(useful_, useful);
+    uint64_t most;
+    do
+        most = Hardware::load_relaxed(most_useful_);
+    while (most < useful && !Hardware::cas_full(most_useful_, most, useful));
+}
+
+namespace {
+WS_THREAD_LOCAL unsigned sampled_calls;
+}
+
+uint64_t SampledLibraryTime::begin()
+{
+    return ++sampled_calls % every == 0 ? base::ticks() : 0;
+}
+
+// A thread that had no CPU meanwhile would count for all calls that were not timed.
+void SampledLibraryTime::add() const
+{
+    constexpr uint64_t longest = 100000; // ticks, some 30 us
+    ticks_in_library += every * std::min(base::ticks() - began_, longest);
 }
 
 namespace {
@@ -98,6 +139,19 @@ private:
 
 using Body = void (*)(void*);
 
+// What each thread of a region runs whose threads are timed; as RegionMember.
+struct TimedMember {
+    void* reductions;
+    Body fn;
+    void* data;
+    const RegionTime* time;
+    static void run(void* argument)
+    {
+        const TimedMember member = *static_cast<TimedMember*>(argument);
+        member.time->run_thread([&] { member.fn(member.data); });
+    }
+};
+
 #define WS_VERSIONED(ours, name, version) asm(".symver openmp_" #ours "," #name "@" version)
 
 // A region in one call: it returns when the region is over.
@@ -116,6 +170,12 @@ using Body = void (*)(void*);
             member = {has_reductions ? *static_cast<void**>(data) : nullptr, fn, data, &on_cores};                    \
             fn = RegionMember::run;                                                                                   \
             data = &member;                                                                                           \
+        }                                                                                                             \
+        TimedMember timed;                                                                                            \
+        if (time.times_its_threads()) {                                                                               \
+            timed = {has_reductions ? *static_cast<void**>(data) : nullptr, fn, data, &time};                         \
+            fn = TimedMember::run;                                                                                    \
+            data = &timed;                                                                                            \
         }                                                                                                             \
         return next(caller) arguments;                                                                                \
     }                                                                                                                 \

@@ -76,6 +76,7 @@ private:
     static unsigned own_number();
     RegionCores* cores_ = nullptr;
 };
+
 // What each thread of such a region runs, where the library takes a function of one argument.
 struct RegionMember {
     void* reductions; // libgomp looks for task reductions at the start of a region's data
@@ -136,6 +137,12 @@ inline void region_puts_task()
     if (WS_UNLIKELY(counts_regions))
         Hardware::store_relaxed(region_has_tasks, 1);
 }
+// In a run with report: core time of the threads of such regions, and what of it was lost. See region_times.h.
+extern volatile Hardware::Word thread_ticks, scheduling_ticks, imbalance_ticks;
+extern bool times_threads;
+// Ticks that the calling thread has spent in OpenMP's library, in barriers and between pieces of loops; if timed.
+extern __thread uint64_t ticks_in_library __attribute__((tls_model("initial-exec")));
+
 // Lives as long as a region, and adds its time.
 class RegionTime {
 public:
@@ -147,7 +154,50 @@ public:
     }
     RegionTime(const RegionTime&) = delete;
 
+    // Its threads are to run their parts by run_thread().
+    bool times_its_threads() const { return WS_UNLIKELY(began_ != 0) && times_threads; }
+    template <class Part> void run_thread(Part&& part) const
+    {
+        const uint64_t began = base::ticks(), before = ticks_in_library;
+        part();
+        add_thread(base::ticks() - began, ticks_in_library - before);
+    }
+
 private:
+    static uint64_t begin();
+    void add() const;
+    void add_thread(uint64_t took, uint64_t in_library) const;
+    const uint64_t began_;
+    mutable volatile Hardware::Word threads_ = 0, useful_ = 0, most_useful_ = 0; // of its threads, when they have ended
+};
+
+// Lives as long as the calling thread is in OpenMP's library, in a barrier.
+class LibraryTime {
+public:
+    LibraryTime() : began_(WS_UNLIKELY(times_threads) ? base::ticks() : 0) {}
+    ~LibraryTime()
+    {
+        if (WS_UNLIKELY(began_ != 0))
+            ticks_in_library += base::ticks() - began_;
+    }
+    LibraryTime(const LibraryTime&) = delete;
+
+private:
+    const uint64_t began_;
+};
+// The same, for calls that may take less than a look at the clock, and are many: one in `every` is timed.
+class SampledLibraryTime {
+public:
+    SampledLibraryTime() : began_(WS_UNLIKELY(times_threads) ? begin() : 0) {}
+    ~SampledLibraryTime()
+    {
+        if (WS_UNLIKELY(began_ != 0))
+            add();
+    }
+    SampledLibraryTime(const SampledLibraryTime&) = delete;
+
+private:
+    static constexpr unsigned every = 16;
     static uint64_t begin();
     void add() const;
     const uint64_t began_;

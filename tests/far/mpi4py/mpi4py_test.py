@@ -6,6 +6,7 @@ import atexit
 import glob
 import os
 import re
+import resource
 import shlex
 import shutil
 import subprocess
@@ -77,15 +78,22 @@ def own_tests():
     folder = source()
     # Processes that a program starts are not tested under MPICH, nor is what depends on a user or a network.
     words = [os.path.join(folder, 'test/runtests.py'), '--no-builddir', '-e', 'spawn', '-e', 'dynproc', '-e', 'util_pkl5', '-e', 'doc']
-    wrong = []
-    for on in (False, True):
-        result = run(PYTHON, *words, env={**PATH, 'PYTHONWARNINGS': 'ignore'}, workshare=on, code=None, limit=600, title=f"mpi4py's tests, {'on' if on else 'off'}")
+    wrong, took = [], []
+    for how in ('off', 'on', 'on, with -workshare-waits'):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        result = run(PYTHON, *words, env={**PATH, 'PYTHONWARNINGS': 'ignore'}, workshare=how != 'off', code=None, limit=600, title=f"mpi4py's tests, {how}",
+                     options=['-workshare-waits=gpu,io'] if 'waits' in how else ())
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         text = result.out + result.err
         ran = re.findall(r'Ran (\d+) tests', text)
         wrong.append(set(re.findall(r'(?:FAIL|ERROR): (\w+ \([\w.]+\))', text)))
         expect(result, f'tests of two ranks ran: {ran}', len(ran) == 2 and all(int(n) > 100 for n in ran))
-        print(f"mpi4py's tests, {'on' if on else 'off'}: {' and '.join(ran)} on two ranks, {len(wrong[-1])} fail")
-    expect(result, f'fail with Workshare only: {sorted(wrong[1] - wrong[0])[:10]}', not wrong[1] - wrong[0])
+        print(f"mpi4py's tests, {how}: {' and '.join(ran)} on two ranks, {len(wrong[-1])} fail, {took[-1]:.1f} s of CPU time")
+    more = (wrong[1] | wrong[2]) - wrong[0]
+    expect(result, f'fail with Workshare only: {sorted(more)[:10]}', not more)
+    # Calls that are watched cost little; CPU time tells that on a busy machine, too.
+    expect(result, f'watched calls take more CPU time: {took[2]:.1f} s instead of {took[1]:.1f} s', took[2] < 1.3 * took[1] + 2)
 
 
 PATH = {'PYTHONPATH': package() if FAMILY == 'openmpi' else built()}

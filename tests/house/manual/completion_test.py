@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from programs import STAGE, TOOLS, expect, finish, mpirun_options, tool_options
+from programs import STAGE, TOOLS, conclude, equal, mpirun_options, tool_options
 
 SOURCE = sys.argv[2]
 FILES = f'{os.path.abspath(STAGE)}/share/bash-completion/completions'
@@ -26,56 +26,56 @@ def offered(*words, cwd=None):
     name = os.path.basename(words[0])
     done = subprocess.run(['bash', '--norc', '-uc', DRIVE, 'bash', f'{FILES}/{name}', *words], capture_output=True, text=True, timeout=20,
                           cwd=cwd)
-    expect(f'{words}: messages', done.stderr, '')
+    equal(f'{words}: messages', done.stderr, '')
     return [line for line in done.stdout.splitlines() if line]
 
 
 ours, all_options = mpirun_options()
 WITH_FILE = {'-workshare-report=', '-workshare-trace='}
 known = set(offered('mpirun', '-'))
-expect('options of Workshare that mpirun has and completion has not, or the other way round',
+equal('options of Workshare that mpirun has and completion has not, or the other way round',
        {o for o in known if o.startswith('-workshare')} ^ (ours | WITH_FILE), set())
-expect("completion knows MPICH's options of mpirun", all_options - known, set())
-expect('--', set(offered('mpirun', '--')), {'-' + o for o in ours | WITH_FILE})
+equal("completion knows MPICH's options of mpirun", all_options - known, set())
+equal('--', set(offered('mpirun', '--')), {'-' + o for o in ours | WITH_FILE})
 for tool in TOOLS:
-    expect(f'{tool}: options', set(offered(tool, '--')), tool_options(tool)[0])
+    equal(f'{tool}: options', set(offered(tool, '--')), tool_options(tool)[0])
 with open(f'{STAGE}/lib/workshare/wrapper.sh') as f:
     words = f.read().replace(')', ' ').replace('|', ' ').split()
     flags = {w for w in words if w.startswith('-fws') and w.strip("-fws=openmprt") == ''}
 known_warnings = {w[len('-fws-warn='):] for w in words if w.startswith('-fws-warn=no-') and w.islower()}
 for wrapper in 'mpicc', 'mpicxx', 'mpifort':
-    expect(wrapper, set(offered(wrapper, '-O2', '-fw')), flags | {'-fws-warn='})
+    equal(wrapper, set(offered(wrapper, '-O2', '-fw')), flags | {'-fws-warn='})
     for option in offered(wrapper, '-fws-warn', '=', ''):
-        expect(f'{wrapper} -fws-warn={option}: the wrapper does not know it', option in known_warnings, True)
-    expect(f'{wrapper} -fws-warn=', len(offered(wrapper, '-fws-warn', '=', '')), len(known_warnings))
-    expect(f'{wrapper} -fws=', offered(wrapper, '-fws', '=', ''), ['openmp'])
+        equal(f'{wrapper} -fws-warn={option}: the wrapper does not know it', option in known_warnings, True)
+    equal(f'{wrapper} -fws-warn=', len(offered(wrapper, '-fws-warn', '=', '')), len(known_warnings))
+    equal(f'{wrapper} -fws=', offered(wrapper, '-fws', '=', ''), ['openmp'])
 
-expect('-work', len(offered('mpirun', '-n', '2', '-work')), len(ours | WITH_FILE))
+equal('-work', len(offered('mpirun', '-n', '2', '-work')), len(ours | WITH_FILE))
 victims = ['auto', 'most', 'fewest', 'nearest', 'random', 'none']
-expect('victim', offered('mpirun', '-workshare', '-workshare-victim', ''), victims)
-expect('victim=', offered('mpirun', '-workshare', '-workshare-victim', '='), victims)
-expect('victim=n', offered('mpirun', '-workshare', '-workshare-victim', '=', 'n'), ['nearest', 'none'])
-expect('keep', offered('mpiexec', '-workshare', '--workshare-trace-keep', 'o'), ['oldest'])
-expect('a number', offered('mpirun', '-workshare-quantum', ''), [])
-expect("a program's name is bash's business", offered('mpirun', '-workshare', ''), [])
+equal('victim', offered('mpirun', '-workshare', '-workshare-victim', ''), victims)
+equal('victim=', offered('mpirun', '-workshare', '-workshare-victim', '='), victims)
+equal('victim=n', offered('mpirun', '-workshare', '-workshare-victim', '=', 'n'), ['nearest', 'none'])
+equal('keep', offered('mpiexec', '-workshare', '--workshare-trace-keep', 'o'), ['oldest'])
+equal('a number', offered('mpirun', '-workshare-quantum', ''), [])
+equal("a program's name is bash's business", offered('mpirun', '-workshare', ''), [])
 with tempfile.TemporaryDirectory() as folder:
     for name in 'a.json', 'b.otf2', 'c.csv', 'd e.json', 'f.c':
         open(f'{folder}/{name}', 'w').close()
     os.mkdir(f'{folder}/runs')
-    expect('trace', offered('mpirun', '-workshare-trace', '=', '', cwd=folder), ['runs', 'a.json', 'd e.json', 'b.otf2'])
-    expect('report=', sorted(offered('mpirun', '-workshare-report', '=', '', cwd=folder)), ['a.json', 'c.csv', 'd e.json', 'runs'])
+    equal('trace', offered('mpirun', '-workshare-trace', '=', '', cwd=folder), ['runs', 'a.json', 'd e.json', 'b.otf2'])
+    equal('report=', sorted(offered('mpirun', '-workshare-report', '=', '', cwd=folder)), ['a.json', 'c.csv', 'd e.json', 'runs'])
     for option in '-workshare-report', '-workshare-trace':
-        expect("without = it may be the program: all files, by bash", offered('mpirun', option, '', cwd=folder), [])
-    expect('a trace to draw', offered('ws-timeline', '', cwd=folder), ['runs', 'a.json', 'd e.json', 'b.otf2'])
-    expect('a report to read', offered('ws-report', 'd', cwd=folder), ['d e.json'])
-    expect('a report to advise on', offered('ws-doctor', 'advise', 'd', cwd=folder), ['d e.json'])
+        equal("without = it may be the program: all files, by bash", offered('mpirun', option, '', cwd=folder), [])
+    equal('a trace to draw', offered('ws-timeline', '', cwd=folder), ['runs', 'a.json', 'd e.json', 'b.otf2'])
+    equal('a report to read', offered('ws-report', 'd', cwd=folder), ['d e.json'])
+    equal('a report to advise on', offered('ws-doctor', 'advise', 'd', cwd=folder), ['d e.json'])
 setup = f'{SOURCE}/setup'
 help_text = subprocess.run([setup, 'help'], capture_output=True, text=True).stdout
 commands = offered(setup, '')
-expect('commands of setup that its help does not name', [c for c in commands if f'\n  {c} ' not in help_text], [])
-expect('commands of setup', offered(setup, 'b'), ['bench', 'build'])
-expect('options of setup', offered(setup, 'build', '--'), ['--prefix'])
-expect("somebody else's setup", offered('/nowhere/setup', ''), [])
+equal('commands of setup that its help does not name', [c for c in commands if f'\n  {c} ' not in help_text], [])
+equal('commands of setup', offered(setup, 'b'), ['bench', 'build'])
+equal('options of setup', offered(setup, 'build', '--'), ['--prefix'])
+equal("somebody else's setup", offered('/nowhere/setup', ''), [])
 
 loader = '/usr/share/bash-completion/bash_completion'
 if os.path.exists(loader):
@@ -83,7 +83,7 @@ if os.path.exists(loader):
     for command in ['mpirun', 'mpicc', *TOOLS]:
         done = subprocess.run(['bash', '--norc', '-c', '. "$1"; _completion_loader "$2"; complete -p "$2"', 'bash', loader, command],
                               capture_output=True, text=True, env=env)
-        expect(f'bash-completion finds {command}', '-F _workshare_' in done.stdout, True)
+        equal(f'bash-completion finds {command}', '-F _workshare_' in done.stdout, True)
 # fish and zsh: made of the same table and lists.
 SHARE = f'{os.path.abspath(STAGE)}/share'
 
@@ -92,21 +92,21 @@ def in_fish(line):
     script = 'for f in $argv[2..]; source $f; end; complete -C $argv[1]'
     made = [f'{SHARE}/fish/vendor_completions.d/{name}' for name in os.listdir(f'{SHARE}/fish/vendor_completions.d')]
     done = subprocess.run(['fish', '--no-config', '-c', script, line, *made], capture_output=True, text=True, timeout=20)
-    expect(f'fish, {line}: messages', done.stderr, '')
+    equal(f'fish, {line}: messages', done.stderr, '')
     return {offer.split('\t')[0] for offer in done.stdout.splitlines()}
 
 
 with open(f'{SHARE}/fish/vendor_completions.d/mpirun.fish') as f:
-    expect('options of mpirun in fish', {'-' + name for name in re.findall(r'^complete -c mpirun -o (workshare[\w-]*)', f.read(), re.M)}, {o for o in ours})
+    equal('options of mpirun in fish', {'-' + name for name in re.findall(r'^complete -c mpirun -o (workshare[\w-]*)', f.read(), re.M)}, {o for o in ours})
 with open(f'{SHARE}/zsh/site-functions/_workshare') as f:
     text = f.read()
-    expect('options of mpirun in zsh', set(re.findall(r"^ *'(-workshare[\w-]*)=?\[", text, re.M)), {o for o in ours})
-    expect('commands in zsh', set(text.split('\n')[0].split()[1:]) - set(os.listdir(FILES)), set())
+    equal('options of mpirun in zsh', set(re.findall(r"^ *'(-workshare[\w-]*)=?\[", text, re.M)), {o for o in ours})
+    equal('commands in zsh', set(text.split('\n')[0].split()[1:]) - set(os.listdir(FILES)), set())
 if shutil.which('fish'):
-    expect('fish, a value', in_fish('mpirun -workshare-victim n'), {'nearest', 'none'})
-    expect('fish, ws-top', in_fish('ws-top --o'), {'--once'})
-    expect('fish, mpicc', in_fish('mpicc -fws-r'), {'-fws-report'})
+    equal('fish, a value', in_fish('mpirun -workshare-victim n'), {'nearest', 'none'})
+    equal('fish, ws-top', in_fish('ws-top --o'), {'--once'})
+    equal('fish, mpicc', in_fish('mpicc -fws-r'), {'-fws-report'})
 if shutil.which('zsh'):
     done = subprocess.run(['zsh', '-n', f'{SHARE}/zsh/site-functions/_workshare'], capture_output=True, text=True, timeout=20)
-    expect('zsh reads it', (done.returncode, done.stderr), (0, ''))
-finish()
+    equal('zsh reads it', (done.returncode, done.stderr), (0, ''))
+conclude()

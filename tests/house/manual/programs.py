@@ -5,21 +5,16 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+from expectation import conclude, equal  # noqa: E402
+
 STAGE = sys.argv[1]
 TOOLS = sorted(name for name in os.listdir(f'{STAGE}/bin') if name.startswith('ws-'))
-failures = 0
-
-
-def expect(what, got, wanted):
-    global failures
-    if got != wanted:
-        failures += 1
-        print(f'{what}:\n  got    {got!r}\n  wanted {wanted!r}')
 
 
 def says(*command):
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=30)
-    expect(f'{command}: exit status', done.returncode, 0)
+    equal(f'{command}: exit status', done.returncode, 0)
     return done.stdout
 
 
@@ -34,7 +29,3 @@ def tool_options(tool):
     lines = re.findall(r'^ +((?:-[A-Za-z](?: [A-Z]+)?, ?)?--?[a-z][\w-]*)', says(f'{STAGE}/bin/{tool}', '--help'), re.MULTILINE)
     found = re.findall(r'(?<![\w-])--?[A-Za-z][\w-]*', '\n'.join(lines))
     return {n for n in found if n.startswith('--')}, {n for n in found if not n.startswith('--')}
-
-
-def finish():
-    sys.exit(1 if failures else 0)

@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The table of options: generate.py refuses one that contradicts itself and says where; an option that is added to it is in all that
 follows from it, and nothing else has to be touched."""
+import os
 import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+from expectation import conclude, equal  # noqa: E402
+
 SOURCE = sys.argv[1]
 FOLDER = f'{SOURCE}/runtime/options'
-failures = 0
-
-
-def expect(what, got, wanted):
-    global failures
-    if got != wanted:
-        failures += 1
-        print(f'{what}:\n  got    {got!r}\n  wanted {wanted!r}')
 
 
 def generated(mode, text, *args):
@@ -30,12 +26,12 @@ with open(f'{FOLDER}/options.txt') as f:
 NEW = ['variable WS_LIMIT', 'option -workshare-limit {n}', 'kind number 3 7 seconds', 'default 4', 'policy steal', 'help what is new', 'about What is new.']
 LONGER = table + '\n'.join(NEW) + '\n'
 code, out, error = generated('header', LONGER)
-expect('libws', (code, error, 'unsigned limit = 4;' in out, 'f(option_rows[' in out.rpartition('o.limit')[0][-40:]), (0, '', True, True))
+equal('libws', (code, error, 'unsigned limit = 4;' in out, 'f(option_rows[' in out.rpartition('o.limit')[0][-40:]), (0, '', True, True))
 code, out, error = generated('installed', LONGER)
-expect('mpiexec', (code, error, out.endswith('\nvariable WS_LIMIT\noption -workshare-limit {n}\nkind number 3 7\n'
+equal('mpiexec', (code, error, out.endswith('\nvariable WS_LIMIT\noption -workshare-limit {n}\nkind number 3 7\n'
                                              'wanted a number of seconds from 3 to 7\nhelp what is new\n')), (0, '', True))
 code, out, error = generated('man', LONGER, f'{SOURCE}/docs/man/workshare.1.scd')
-expect('the man page', (code, error, '*-workshare-limit* _N_\n\tWhat is new. From 3 to 7 seconds; 4 if not given. (WS_LIMIT)\n' in out), (0, '', True))
+equal('the man page', (code, error, '*-workshare-limit* _N_\n\tWhat is new. From 3 to 7 seconds; 4 if not given. (WS_LIMIT)\n' in out), (0, '', True))
 
 line = table.count('\n') + 1     # of the option
 for change, message in (({6: ''}, f'FILE:{line}: WS_LIMIT lacks its policy, help or about'),
@@ -53,5 +49,5 @@ for change, message in (({6: ''}, f'FILE:{line}: WS_LIMIT lacks its policy, help
                         ({2: 'kind file\nendings .a .b .c .d .e'}, f'FILE:{line}: WS_LIMIT has more than four endings'),
                         ({3: 'default 4\nmpi_t SOME'}, f'FILE:{line}: WS_LIMIT has a word that is not known')):
     code, out, error = generated('installed', table + '\n'.join(change.get(i, text) for i, text in enumerate(NEW)) + '\n')
-    expect(f'{change}', (code, out, message if message in error else error), (1, '', message))
-sys.exit(1 if failures else 0)
+    equal(f'{change}', (code, out, message if message in error else error), (1, '', message))
+conclude()

@@ -7,8 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 import patience  # noqa: E402
-
-failures = 0
+from expectation import conclude, equal as expect  # noqa: E402
 
 
 def run(*command, env=None, cwd=None, limit=60):
@@ -16,13 +15,6 @@ def run(*command, env=None, cwd=None, limit=60):
     done = subprocess.run(command, capture_output=True, text=True, timeout=limit, cwd=cwd, stdin=subprocess.DEVNULL,
                           env={**os.environ, **(env or {})})
     return done.returncode, done.stdout, done.stderr
-
-
-def expect(what, got, wanted):
-    global failures
-    if got != wanted:
-        failures += 1
-        print(f'{what}:\n  got    {got!r}\n  wanted {wanted!r}')
 
 
 def likely(what, condition):
@@ -51,6 +43,4 @@ def need(program):
 
 
 def finish():
-    if patience.unjudged:
-        print('; '.join(patience.unjudged))
-    sys.exit(1 if failures else 77 if patience.unjudged else 0)
+    conclude(patience.unjudged)

@@ -152,7 +152,42 @@ def metrics():
             likely(result, f'rank {rank}: transfer {transfer}', near(transfer, 1 - mpi / elapsed, 1e-3))
 
 
+COUNTED = '\nCOUNTERS IN PHASES ', 'no instructions per cycle'
+
+
+@repeated
+def counted():
+    """Instructions and cycles are of the phase in which they were counted; the program plays the counters."""
+    result = job('counted', program='phases_counted', options=('-workshare-report',))
+    dense, sparse, inside, short = (result.by_path.get(path) for path in ('dense', 'sparse', 'sparse/phase 2', 'short'))
+    if not expect(result, 'phases are missing', dense and sparse and inside and short):
+        return
+    for name, phase, per_cycle in ('dense', dense, 2), ('sparse', sparse, 0.25), ('phase 2 in sparse', inside, 0.25):
+        got = phase.get('instructions_per_cycle', 0)
+        expect(result, f'{name}: {got} instructions per cycle', near(got, per_cycle, 0.01, 0))
+        expect(result, f'{name}: frequency {phase.get("frequency_hz")}', 1.5e8 < phase.get('frequency_hz', 0) < 1.55e9)
+        likely(result, f'{name}: counted in {phase["counted_s"]} of {phase["computing_s"]}', 0.9 < phase['counted_s'] / phase['computing_s'] <= 1.001)
+    # A phase of some tens of nanoseconds is left out, unless the thread had no CPU in one of thousands.
+    likely(result, f'short: {short["counted_s"]}', short['counted_s'] == 0 and 'instructions_per_cycle' not in short)
+    sums = [sum(p[field] for p in result.report['by_phase']) for field in ('counted_s', 'instructions', 'cycles')]
+    total = [result.report['totals'][field] for field in ('counted_s', 'instructions', 'cycles')]
+    expect(result, f'phases add up to {sums}, and ranks to {total}', all(near(a, b, 1e-9, 1e-9) for a, b in zip(sums, total)))
+    expect(result, f'nothing is refused: {result.report["conditions"]["counters_refused"]}', result.report['conditions']['counters_refused'] is None)
+    table = result.err[result.err.index(COUNTED[0]):] if expect(result, 'no table of counters', COUNTED[0] in result.err and COUNTED[1] not in result.err) else ''
+    expect(result, 'the table of counters', re.search(r'^ +\S+ ms +\S+ % +\S+ +2\.00 +\d\.\d\d +dense$', table, re.MULTILINE))
+
+
+def refused():
+    """Where the kernel refuses counters, the report says so once, and has no figures of them."""
+    result = job('nested', options=('-workshare-report',))
+    if result.report['conditions']['counters_refused'] is None:     # here it does not
+        return
+    expect(result, 'refused counters are said once', result.err.count(COUNTED[1]) == 1 and COUNTED[0] not in result.err)
+    expect(result, 'figures of refused counters', not any('instructions_per_cycle' in p or p['cycles'] for p in result.report['by_phase']))
+
+
 nested()
+refused()
 different()
 names()
 levels()
@@ -172,6 +207,7 @@ result = run('phases', 'nested', workshare=False)
 expect(result, 'without -workshare something is said', not result.err)
 if not os.path.exists(os.path.join(PROGRAMS, 'phases_caliper')):   # under another MPI
     finish()
+counted()
 result = run('phases_caliper', 'caliper', ranks=1)
 expect(result, 'Caliper gets the regions', re.findall('caliper (.*)', result.out) == ['begin a', 'begin b', 'end b', 'end a'])
 result = job('', program='phases_fortran', ranks=1)

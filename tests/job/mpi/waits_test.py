@@ -27,6 +27,16 @@ def one_long():
     likely(result, f'{faster} times as fast with a second core', faster > 1.85)
 
 
+@repeated
+def disabled():
+    """ws_enable(0) counts from the next wait on, as api.md says."""
+    result = run('waits', 'enable', 1)
+    expect_lines(result, result.out, *4 * [r'^lent for \d+\.\d ms$'])
+    on, off, switched, still_off = (float(line.split()[2]) for line in result.out.splitlines() if line.startswith('lent for'))
+    expect(result, f'lent for {off} and {still_off} ms while sharing was off', off == still_off == 0)
+    likely(result, f'lent for {on} ms, and {switched} ms where it was switched off inside', on > 10 and switched > 10)
+
+
 def with_mistakes(workshare):
     for ranks in 1, 2:
         result = run('waits', ranks=ranks, workshare=workshare)
@@ -35,14 +45,14 @@ def with_mistakes(workshare):
 
 
 @repeated
-def in_call(call, kinds):
-    """A rank that waits in that call is helpful with -workshare-waits, and only then."""
+def in_call(call, kinds, *off):
+    """A rank that waits in that call is helpful with -workshare-waits, and only then; and not after ws_enable(0)."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, 'run.json')
-        result = run('wait_calls', call, 1000, options=['-workshare-waits', kinds, f'-workshare-report={report}'], title=f'wait_calls {call}, {kinds}')
+        result = run('wait_calls', call, 1000, *off, options=['-workshare-waits', kinds, f'-workshare-report={report}'], title=f'wait_calls {call}, {kinds}')
         with open(report) as f:
             counted = json.load(f)['by_rank'][0]['totals']
-    lends = call == 'gpu' and 'gpu' in kinds or call != 'gpu' and 'io' in kinds
+    lends = not off and (call == 'gpu' and 'gpu' in kinds or call != 'gpu' and 'io' in kinds)
     waits = {kind: counted[f'waits_{kind}_s'] for kind in ('program', 'gpu', 'io')}
     mine = waits.pop('gpu' if call == 'gpu' else 'io')
     expect(result, f'waits of {mine} s, and {waits}', (mine > 0.05) == lends and not any(waits.values()))
@@ -53,6 +63,7 @@ def in_call(call, kinds):
 
 for call, kinds in ('read', 'io'), ('write', 'gpu,io'), ('poll', 'io'), ('select', 'io,gpu'), ('recv', 'io'), ('gpu', 'gpu'), ('gpu', 'io'), ('read', 'gpu'):
     in_call(call, kinds)
+in_call('read', 'io', 'off')
 for chaos in None, '3':
     run('wait_calls', 'mix', 200, options=['-workshare-waits=gpu,io'], env={'WS_CHAOS': chaos} if chaos else None)
 run('wait_calls', 'mix', 20, workshare=False)
@@ -63,6 +74,7 @@ if CORES < 2:
     skip('one core: nothing can be gained')
 else:
     one_long()
+    disabled()
 run('waits', 'many', 300, steals=True)
 run('waits', 'many', 300, ranks=4)
 run('waits', 'many', 300, env={'WS_CHAOS': '7'})

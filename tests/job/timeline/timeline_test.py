@@ -17,18 +17,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(TIMELINE), '../share/workshare/timeline'))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 import schemas  # noqa: E402
+from expectation import conclude, expect  # noqa: E402
 from ws_timeline import rows, svg, traces  # noqa: E402
 
 os.chdir(tempfile.mkdtemp(prefix='workshare-'))
-failures = 0
-
-
-def expect(what, condition):
-    global failures
-    if not condition:
-        failures += 1
-        print('FAILED', what)
-    return condition
 
 
 def make(path, ranks=2, nodes=1, steps=3, kind='shared', dropped=0):
@@ -317,9 +309,4 @@ for option in '--help', '--version':
     expect(option, 'ws-timeline' in timeline(option).stdout)
 
 shutil.rmtree(os.getcwd())
-if failures:
-    sys.exit(f'{failures} failed')
-if no_otf2 or schemas.MISSING:
-    print('; '.join(filter(None, ('python3-otf2 is missing: no OTF2 was read' if no_otf2 else '', schemas.MISSING))))
-    sys.exit(77)
-print('ok')
+conclude(list(filter(None, ('python3-otf2 is missing: no OTF2 was read' if no_otf2 else '', schemas.MISSING))))

@@ -13,17 +13,10 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 import schemas  # noqa: E402
+from expectation import conclude, expect  # noqa: E402
 
 WS_TOP, MADE_UP, DOCS = sys.argv[1:4]
-failures = 0
 skips = [schemas.MISSING] if schemas.MISSING else []
-
-
-def expect(what, condition, *seen):
-    global failures
-    if not condition:
-        failures += 1
-        print('FAILED', what, *seen, sep='\n  ')
 
 
 def top(*args, prefix=(), limit=30):
@@ -251,9 +244,4 @@ def other_users():
 
 for test in (usage, running_job, recordings, ends, wrong_boards, pipes, documented, children, other_users):
     test()
-if failures:
-    sys.exit(f'{failures} failed')
-if skips:
-    print('; '.join(skips))
-    sys.exit(77)
-print('ok')
+conclude(skips)

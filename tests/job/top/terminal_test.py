@@ -21,15 +21,10 @@ except ImportError:
     print('python3-pyte is not installed')
     sys.exit(77)
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+from expectation import conclude, expect  # noqa: E402
+
 WS_TOP, MADE_UP = sys.argv[1:3]
-failures = 0
-
-
-def expect(what, condition, *seen):
-    global failures
-    if not condition:
-        failures += 1
-        print('FAILED', what, *seen, sep='\n')
 
 
 class Screen(pyte.Screen):
@@ -300,6 +295,4 @@ with Job(12, 100) as shown:
         test(shown)
 job_ends()
 several_jobs()
-if failures:
-    sys.exit(f'{failures} failed')
-print('ok')
+conclude()

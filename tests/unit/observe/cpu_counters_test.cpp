@@ -25,17 +25,45 @@ struct Played {
     }
 };
 
+struct Counted {
+    uint64_t ticks = 0;
+    CpuCount count = {};
+};
+std::vector<Counted> phases; // of the run that is played
+
+// A reading costs one tick, so a stretch has at least 100.
 class Run {
 public:
-    Run() { count.start(counters, 0, 100); }
-    void computes(uint64_t ticks) { at += ticks; }
-    void calls(uint64_t ticks)
+    Run()
     {
-        counters.now = double(at);
-        count.enter(at);
+        phases.assign(8, {});
+        count.start(counters, 0, 1, 0, unsigned(phases.size()), [](Flag phase, uint64_t ticks, const CpuCount& c) {
+            phases[phase].ticks += ticks;
+            phases[phase].count.instructions += c.instructions;
+            phases[phase].count.cycles += c.cycles;
+        });
+    }
+    void computes(uint64_t ticks)
+    {
         at += ticks;
         counters.now = double(at);
+    }
+    void calls(uint64_t ticks)
+    {
+        count.enter(at);
+        computes(ticks);
         count.leave(at);
+    }
+    void phase(Flag phase, uint64_t ticks)
+    {
+        count.change(phase, at);
+        computes(ticks);
+    }
+    // Ends a stretch, so that all is counted.
+    uint64_t ticks(Flag phase = 0)
+    {
+        calls(100000);
+        return phases[phase].ticks;
     }
     Played counters;
     ComputingCount<Played> count;
@@ -58,41 +86,161 @@ TEST_CASE("what a rank computes between calls is counted, and what it does in th
     r.calls(5000);
     r.computes(300);
     r.calls(5000);
-    CHECK(r.count.ticks() == 1300);
-    CHECK(r.count.sum().instructions == 2600);
-    CHECK(r.count.sum().cycles == 1300);
+    CHECK(phases[0].ticks == 1300);
+    CHECK(phases[0].count.instructions == 2600);
+    CHECK(phases[0].count.cycles == 1300);
 }
 
-TEST_CASE("short calls are part of a segment, and short segments before long calls are left out")
+TEST_CASE("short calls are part of a stretch, and short stretches before long calls are left out")
 {
     Run r;
-    for (int i = 0; i < 10; i++) { // one segment: the last of 9 short calls ends it after 100 ticks or more
+    for (int i = 0; i < 9; i++) {
         r.computes(9);
         r.calls(1);
     }
-    CHECK(r.count.ticks() <= 100);
-    const int before = r.counters.readings;
-    r.computes(10);
-    r.calls(5000); // a wait
-    const uint64_t counted = r.count.ticks();
+    CHECK(phases[0].ticks == 0);
+    r.calls(5000); // a wait; there were 90 ticks before
     r.computes(50);
     r.calls(5000);
-    CHECK(r.count.ticks() == counted); // no part of either wait
+    CHECK(phases[0].ticks == 0);
     r.computes(1000);
     r.calls(5000);
-    CHECK(r.count.ticks() == counted + 1000);
-    CHECK(r.counters.readings - before <= 6);
+    CHECK(phases[0].ticks == 1000);
+    CHECK(r.counters.readings <= 6);
 }
 
-TEST_CASE("readings are at least a segment apart, however many calls there are")
+TEST_CASE("readings take 0.5 % of the time, however many calls there are, and nearly all is counted")
 {
     Run r;
     for (int i = 0; i < 100000; i++) {
         r.computes(3);
         r.calls(1);
     }
-    CHECK(r.counters.readings <= 2 * 400000 / 100 + 1);
-    CHECK(double(r.count.ticks()) > 0.9 * 400000);
+    CHECK(r.counters.readings <= 400000 / 200 + 65);
+    CHECK(double(phases[0].ticks) > 0.9 * 400000);
+}
+
+TEST_CASE("each phase has what was counted in it; one reading ends a phase and begins the next")
+{
+    Run r;
+    r.computes(500);
+    for (int i = 0; i < 10; i++) {
+        r.phase(1, 2000);
+        r.phase(2, 300);
+        r.phase(0, 1000);
+    }
+    CHECK(r.ticks() == 500 + 10 * 1000);
+    CHECK(phases[1].ticks == 10 * 2000);
+    CHECK(phases[2].ticks == 10 * 300);
+    CHECK(phases[2].count.instructions == 10 * 600);
+    CHECK(r.counters.readings == 1 + 30 + 1 + 1); // the first, each change, the call's begin and end
+}
+
+TEST_CASE("phases too short to be counted cost next to no readings, and longer ones between them are counted")
+{
+    Run r;
+    const int before = r.counters.readings;
+    for (int i = 0; i < 100; i++) {
+        for (int k = 0; k < 1000; k++)
+            r.phase(1 + k % 2, 10);
+        r.phase(3, 5000);
+    }
+    CHECK(r.ticks(3) == 100 * 5000);
+    CHECK(phases[1].ticks == 0);
+    CHECK(phases[2].ticks == 0);
+    CHECK(phases[3].count.cycles == 100 * 5000);
+    CHECK(double(r.counters.readings - before) <= double(r.at) / 200 + 65);
+}
+
+TEST_CASE("of phases that would need more readings than are paid for, a part is counted")
+{
+    Run r;
+    for (int i = 0; i < 20000; i++) {
+        r.phase(1, 120);
+        r.phase(2, 20);
+    }
+    CHECK(r.counters.readings <= 20000 * 140 / 200 + 65);
+    CHECK(r.ticks(1) > 20000 * 120 / 10);
+    CHECK(phases[1].ticks < 20000 * 120);
+    CHECK(phases[1].count.instructions == Approx(2 * double(phases[1].ticks)));
+    CHECK(phases[2].ticks == 0);
+}
+
+TEST_CASE("a phase that was short is counted again once it is long")
+{
+    Run r;
+    for (int i = 0; i < 1000; i++) {
+        r.phase(1, 50);
+        r.phase(2, 50);
+    }
+    CHECK(r.ticks(1) == 0);
+    for (int i = 0; i < 20; i++) {
+        r.phase(1, 3000);
+        r.phase(2, 3000);
+    }
+    CHECK(r.ticks(1) >= 19 * 3000);
+    CHECK(phases[1].ticks <= 20 * 3000);
+}
+
+TEST_CASE("a phase that changes inside a call, as MPI_Pcontrol does, ends the stretch before it")
+{
+    Run r;
+    r.computes(1000);
+    r.count.enter(r.at);
+    r.computes(3);
+    r.count.change(1, r.at);
+    r.count.leave(r.at);
+    r.computes(500);
+    CHECK(r.ticks(1) == 500);
+    CHECK(phases[0].ticks == 1000);
+    r.computes(50); // too short to be ended by the call
+    r.count.enter(r.at);
+    r.count.change(2, r.at);
+    r.count.leave(r.at);
+    r.computes(400);
+    CHECK(r.ticks(2) == 400);
+    CHECK(phases[1].ticks == 500);
+}
+
+TEST_CASE("an event is read by its page as the kernel documents it")
+{
+    perf_event_mmap_page page = {};
+    uint64_t count = 0;
+    uint64_t counter = 0xFFFFFFFFFFF0; // of 48 bits: -16
+    unsigned asked = 0;
+    const auto read_counter = [&](uint32_t i) {
+        asked = i;
+        return counter;
+    };
+    CHECK(!read_event(page, read_counter, count)); // the processor may not be asked
+    page.cap_user_rdpmc = 1;
+    CHECK(!read_event(page, read_counter, count)); // no counter counts it
+    page.index = 3;
+    page.pmc_width = 48;
+    page.offset = 1000;
+    page.time_enabled = page.time_running = 77;
+    REQUIRE(read_event(page, read_counter, count));
+    CHECK(count == 984);
+    CHECK(asked == 2);
+    counter = 5;
+    REQUIRE(read_event(page, read_counter, count));
+    CHECK(count == 1005);
+    page.time_enabled = 100; // it takes turns with others
+    CHECK(!read_event(page, read_counter, count));
+    page.time_running = 100;
+    // The thread goes to another CPU while it reads: the kernel writes the page, and it is read again.
+    int readings = 0;
+    const auto moved = [&](uint32_t) {
+        if (readings++ == 0) {
+            page.lock++;
+            page.offset = 2000;
+            counter = 9;
+        }
+        return counter;
+    };
+    REQUIRE(read_event(page, moved, count));
+    CHECK(count == 2009);
+    CHECK(readings == 2);
 }
 
 TEST_CASE("the kernel's counters tell the truth: CPU time, and a fault for each new page")

@@ -91,6 +91,9 @@ RankFigures figures_of(int rank)
             v(p.executions_helped), v(p.iterations_stolen);
         for (unsigned k = 0; k < refusal_kinds; k++)
             v(p.refused[k]), v(p.refused_ticks[k]);
+        p.counted_ticks = 1000 * (i + 1);
+        p.instructions = 3000 * (i + rank + 1);
+        p.cycles = 2000 * (i + 1);
     }
     b.loop(0).phase = 2;
     b.loop(1).phase = rank ? 3 : in_several;

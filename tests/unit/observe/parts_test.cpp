@@ -93,6 +93,9 @@ TEST_CASE("why a loop was not helped more")
     l.counts.longest_chunk_s = 0.05; // half of an execution
     l.counts.close_wait_s = 1;
     CHECK(loop_cause(l, cores) == LoopCause::coarse);
+    LoopFigures fine = l;
+    fine.counts.iterations_kept = 10000 * fine.counts.executions;
+    CHECK(loop_cause(fine, cores) == LoopCause::long_chunk);
     l.counts.close_wait_s = 0.1; // one chunk in hundreds
     CHECK(loop_cause(l, cores) == LoopCause::helped);
     l.counts.executions_unpaid = 60;
@@ -179,18 +182,68 @@ TEST_CASE("computation scaling is the product of instructions, instructions per 
     CHECK(compare({&a}).size() == without.size() - 2); // one run has nothing to scale from
 }
 
-TEST_CASE("threads that are idle outside of regions: 1 s of 4 s serial leaves 81 % of four threads")
+TEST_CASE("threads that are idle outside of regions: 1 s of 4 s serial leaves 13/16 of four threads")
 {
     Report r;
     r.ranks = 1;
     r.totals.computing_s = 4;
     r.totals.openmp_regions = 10;
     r.totals.openmp_regions_s = 3;
-    CHECK(serialisation_efficiency(r) == 1);
+    CHECK(openmp_efficiency(r).parallel == 1);
     r.conditions.openmp_threads = 4;
-    CHECK(serialisation_efficiency(r) == Approx(1 - 0.25 * 0.75));
+    OpenMPEfficiency e = openmp_efficiency(r);
+    CHECK(e.serialisation == Approx(13. / 16));
+    CHECK(e.parallel == Approx(e.serialisation));
+    CHECK(e.load_balance == 1); // threads were not timed
+    CHECK(e.scheduling == 1);
+    r.totals.mpi_s = 4; // is work of the rank's own thread
+    CHECK(openmp_efficiency(r).serialisation == Approx(17. / 20));
     r.totals.openmp_regions = r.totals.openmp_regions_s = 0; // not counted
-    CHECK(serialisation_efficiency(r) == 1);
+    CHECK(openmp_efficiency(r).parallel == 1);
+}
+
+TEST_CASE("each loss of OpenMP's threads is taken away by one level, and the product is what is useful")
+{
+    Report r;
+    r.ranks = 1;
+    r.conditions.openmp_threads = 4;
+    r.totals.computing_s = 10;
+    r.totals.openmp_regions = 10;
+    r.totals.openmp_regions_s = 8;
+    r.totals.openmp_threads_s = 24; // of 32: some regions had fewer threads
+    r.totals.openmp_imbalance_s = 5;
+    r.totals.openmp_scheduling_s = 1;
+    OpenMPEfficiency e = openmp_efficiency(r);
+    // Useful are 2 s outside and 18 inside; idle 6 outside and 8 inside; 40 in all.
+    CHECK(e.serialisation == Approx(20. / 34));
+    CHECK(e.load_balance == Approx(34. / 39));
+    CHECK(e.scheduling == Approx(39. / 40));
+    CHECK(e.parallel == Approx(20. / 40));
+    CHECK(e.parallel == Approx(e.serialisation * e.load_balance * e.scheduling));
+    r.totals.openmp_tasks_s = 2; // regions of tasks, whose threads were not timed
+    r.totals.openmp_regions_s = 10;
+    r.totals.computing_s = 12;
+    e = openmp_efficiency(r);
+    CHECK(e.parallel == Approx(28. / 48));
+    CHECK(e.parallel == Approx(e.serialisation * e.load_balance * e.scheduling));
+}
+
+TEST_CASE("losses larger than the time of the threads, as clocks may say, leave efficiencies between 0 and 1")
+{
+    Report r;
+    r.ranks = 1;
+    r.conditions.openmp_threads = 2;
+    r.totals.computing_s = 1;
+    r.totals.openmp_regions = 1;
+    r.totals.openmp_regions_s = 1.5;
+    r.totals.openmp_threads_s = 3;
+    r.totals.openmp_imbalance_s = 2;
+    r.totals.openmp_scheduling_s = 2;
+    const OpenMPEfficiency e = openmp_efficiency(r);
+    for (const OpenMPLevel& level : openmp_levels) {
+        CHECK(e.*level.value >= 0);
+        CHECK(e.*level.value <= 1);
+    }
 }
 
 TEST_CASE("a page has the report's figures, and names cannot leave their place in it")

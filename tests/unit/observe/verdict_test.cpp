@@ -149,12 +149,13 @@ TEST_CASE("a middling gain names the largest cause of the rest")
         j.lost(Refusal::nothing_shared, 0.15).lost(Refusal::too_little, 0.15);
         j.f.loops[0].counts.longest_chunk_s = 9e-3;
         j.f.loops[0].counts.iterations_kept = 1600;
-        CHECK(has(j.line(), "60 % of the waiting was at the ends of shared loops: a chunk of app.c:13:main took up to "
-                            "9 ms of 12 ms per execution; its iterations are too long, or too few (16)"));
+        CHECK(has(j.line(),
+                  "60 % of the waiting was at the ends of shared loops: a chunk of app.c:13:main took up to "
+                  "9 ms of 12 ms per execution, which has 16 iterations; its iterations are too long or too few"));
         j.f.loops[0].counts.iterations_kept = 2e6;
         CHECK(has(j.line(),
-                  "9 ms of 12 ms per execution; one of its 20000 iterations or a chosen chunk is too long, or its "
-                  "thread had no CPU"));
+                  "9 ms of 12 ms per execution, which has 20000 iterations; one iteration or a chosen chunk is too "
+                  "long, or its thread had no CPU"));
         j.f.loops[0].counts.executions_with_tasks = 90;
         CHECK(has(j.line(),
                   "60 % of the waiting was at the ends of shared loops: app.c:13:main runs OpenMP tasks, which "

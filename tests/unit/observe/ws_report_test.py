@@ -15,7 +15,9 @@ import tempfile
 import threading
 import time
 
-import check_report
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import check_report  # noqa: E402
+from expectation import conclude, expect  # noqa: E402
 
 TOOL = os.path.abspath(sys.argv[1])
 KEPT = pathlib.Path(__file__).resolve().parent / 'version-1.json'
@@ -23,14 +25,6 @@ good = KEPT.read_text()
 # The same as version 2 has it: what are executions there were runs.
 now = re.sub(r'"runs(_|")', r'"executions\1', good).replace('workshare-report/1', 'workshare-report/2', 1)
 folder = tempfile.TemporaryDirectory(prefix='ws-report-')
-failures = 0
-
-
-def expect(what, condition):
-    global failures
-    if not condition:
-        failures += 1
-        print('FAILED', what)
 
 
 def run(*args, stdout=subprocess.PIPE, **how):
@@ -207,5 +201,4 @@ refused('a history of nothing', 'there are no reports in it', '--history', pathl
 refused('a history that is no folder', 'it is no folder', '--history', KEPT)
 (history / 'c3.json').write_text('{')
 refused('a history with half a report', 'c3.json: it ends too early', '--history', history)
-print('ok' if not failures else f'{failures} failed')
-sys.exit(failures != 0)
+conclude()

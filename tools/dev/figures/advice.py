@@ -63,9 +63,12 @@ def pair(run, program, options, env, marked):
     with tempfile.TemporaryDirectory(prefix="workshare-") as folder:
         plain = shlex.join(["mpirun", "-bind-to", "core", "-n", str(run.ranks), run.path(program), *map(str, options)])
         name, before = job(run, plain, env, ["-workshare"], folder)
-        found = counsel(run, name)["advice"]
+        said = counsel(run, name)
+        found = said["advice"]
         if not found:
             return None, before["elapsed_s"], None
+        # Then only its bounds are claimed.
+        found[0]["is_unsure"] = any("limited by memory" in unknown["about"] for unknown in said["unknown"])
         command = found[0]["commands"][-1]
         if found[0]["kind"] == "mark_loops":
             command = command.replace(os.path.realpath(run.path(program)), run.path(marked))
@@ -123,8 +126,9 @@ def advice(run, quick):
         measured = [b / a for _, b, a in given]
         ratio, low, high = measure.quartiles(sorted(p / m for p, m in zip(predicted, measured)))
         gain = measure.quartiles(sorted(measured))[0]
-        yield line.figure(f"{what}: gain that {given[0][0]['kind']} was predicted to bring, of what it brought", measure.quartiles(sorted(predicted))[0], gain, "x",
-                          ratio, f"within {TRUE:g} of 1", abs(ratio - 1) <= TRUE, [low, high], given[0][0]["what"])
+        if not given[0][0]["is_unsure"]:
+            yield line.figure(f"{what}: gain that {given[0][0]['kind']} was predicted to bring, of what it brought", measure.quartiles(sorted(predicted))[0], gain,
+                              "x", ratio, f"within {TRUE:g} of 1", abs(ratio - 1) <= TRUE, [low, high], given[0][0]["what"])
         yield line.figure(f"{what}: how many times as fast with the advice", gain, 1, "x", gain, f">= {LEAST:g}", gain >= LEAST, [min(measured), max(measured)])
         beyond = sum(not a["gain"]["low"] <= m <= a["gain"]["high"] for (a, _, _), m in zip(given, measured))
         yield line.figure(f"{what}: runs whose gain was beyond its bounds", beyond, None, "", beyond, "<= 0", beyond == 0, [beyond, beyond], noisy=False)

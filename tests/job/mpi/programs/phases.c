@@ -13,10 +13,39 @@
  *    open       two phases are still open at the end
  *    ends       an end too many, after a phase
  *    threads    another thread begins a phase
+ *    counted    phases with other instructions per cycle, by counters that the program plays
  *    caliper    with Caliper's functions, which print what they get */
 #include "test.h"
 #include <pthread.h>
 #include <workshare/ws.h>
+
+#ifdef WITH_COUNTERS
+#include "played_counters.h"
+
+/* Instructions per cycle: 2 and 1/4, at 1.5 GHz of CPU time; between these phases thousands that are too short. */
+static void counted(void)
+{
+    for (int i = 0; i < 10; i++) {
+        play_counters(3, 1.5);
+        ws_phase_begin("dense");
+        work_on_cpu(10e-3);
+        ws_phase_end();
+        play_counters(100, 1);
+        for (int k = 0; k < 2000; k++) {
+            ws_phase_begin("short");
+            ws_phase_end();
+        }
+        play_counters(0.375, 1.5);
+        ws_phase_begin("sparse");
+        work_on_cpu(10e-3);
+        MPI_Pcontrol(2); /* inside of it */
+        work_on_cpu(5e-3);
+        ws_phase_end();
+        play_counters(100, 1); /* in MPI, too, which is not counted */
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+#endif
 
 enum { MOST = 16, DEEPEST = 8 };
 static struct {
@@ -265,6 +294,10 @@ int main(int argc, char **argv)
     double start = last = now();
     if (!strcmp(shape, "nested"))
         nested();
+#ifdef WITH_COUNTERS
+    else if (!strcmp(shape, "counted"))
+        counted();
+#endif
     else if (!strcmp(shape, "different"))
         different();
     else if (!strcmp(shape, "names"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wait_calls CALL [N]: rank 0 waits in a function of the C library, or of a GPU's, until rank 1's loop of N iterations
- * is over. Each iteration runs once.
+ * wait_calls CALL [N [off]]: rank 0 waits in a function of the C library, or of a GPU's, until rank 1's loop of N
+ * iterations is over. Each iteration runs once. `off`: after ws_enable(0).
  *
  * read, write, poll, select, recv, gpu
  *          that function; prints how many times as fast as on one core the loop ran
@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <workshare/ws.h>
 
 int cudaStreamSynchronize(void *stream);
 void stub_ends_when(volatile int *over);
@@ -155,8 +156,11 @@ int main(int argc, char **argv)
     share_flag();
     if (!strcmp(argv[1], "mix"))
         mix((int) n);
-    else if (rank == 0)
+    else if (rank == 0) {
+        if (argc > 3)
+            CHECK(ws_enable(0) == 1);
         wait_by(argv[1]);
+    }
     else {
         run_loop(n / 10, 5e-4); /* a guest is made */
         const double began = now();

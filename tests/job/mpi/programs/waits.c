@@ -4,6 +4,7 @@
  * in shared memory says that it is over.
  *
  * long N USEC    one loop of N iterations of USEC each; prints how many times as fast as one core it ran
+ * enable         waits while sharing is off, and one in which it is switched off; prints how long each lent the core
  * many N         N loops and N waits of all lengths, nested and with MPI inside
  * without any    what has a defined result: unmatched ends, other threads, loops' bodies, fork, MPI_Finalize in a wait
  */
@@ -47,6 +48,43 @@ static void one_long(long n, double seconds)
     }
     if (rank == ranks - 1)
         all_once(n, 2);
+}
+
+static double lent_s(void)
+{
+    struct ws_metrics m;
+    CHECK(ws_metrics(&m, sizeof m) == 0);
+    return m.lent_s;
+}
+
+static void enable(void)
+{
+    enum { OFF_BEFORE = 1, OFF_INSIDE, STILL_OFF, STEPS };
+    counts = calloc(100, sizeof(int));
+    for (int step = 0; step < STEPS; step++) {
+        MPI_Barrier(MPI_COMM_WORLD); /* no guest is left */
+        if (rank == ranks - 1) {
+            run_loop(100, 5e-4);
+            *over = step + 1;
+            continue;
+        }
+        if (step == OFF_BEFORE)
+            CHECK(ws_enable(0) == 1);
+        if (step == OFF_INSIDE)
+            CHECK(ws_enable(1) == 0);
+        const double before = lent_s();
+        ws_wait_begin();
+        if (step == OFF_INSIDE) { /* it counts from the next wait on */
+            sleep_us(20000);
+            CHECK(ws_enable(0) == 1);
+        }
+        while (*over <= step)
+            sleep_us(1000);
+        ws_wait_end();
+        printf("lent for %.1f ms\n", 1e3 * (lent_s() - before));
+    }
+    if (rank == ranks - 1)
+        all_once(100, STEPS);
 }
 
 static void many(int n)
@@ -140,6 +178,8 @@ int main(int argc, char **argv)
     const char *what = argc > 2 ? argv[1] : ""; /* mistakes */
     if (!strcmp(what, "long"))
         one_long(atol(argv[2]), 1e-6 * atof(argv[3]));
+    else if (!strcmp(what, "enable"))
+        enable();
     else if (!strcmp(what, "many"))
         many(atoi(argv[2]));
     else
