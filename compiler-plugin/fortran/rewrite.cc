@@ -511,7 +511,7 @@ private:
             mark(loop ? "loop" : "sections", start, lexed.places.back().line, ws::site_kinds(parsed), parsed.loop_name);
             break;
         }
-        case ws::DirectiveKind::none: break;
+        default: break; // none, and those of tasks are refused
         }
         layout.finish();
     }
