@@ -43,6 +43,23 @@ def end_processes(mark, seconds):
     return left
 
 
+def threads_of(pids):
+    """A line for each of their threads: what it is called, its state, where it waits in the kernel, what it has computed. For jobs that hang."""
+    lines = []
+    for pid in pids:
+        for folder in sorted(glob.glob(f'/proc/{pid}/task/[0-9]*')):
+            try:
+                with open(folder + '/stat') as f:
+                    name, fields = f.read().rpartition(')')[::2]
+                with open(folder + '/wchan') as f:
+                    where = f.read()
+            except OSError:     # it has just ended
+                continue
+            fields = fields.split()
+            lines.append(f'{pid}/{os.path.basename(folder)} {name.partition("(")[2]}: {fields[0]}, {where}, {sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK"):.2f} s')
+    return lines
+
+
 def kill(pid):
     """Kills a process that may have ended already."""
     try:

@@ -20,6 +20,8 @@
 #include <mpi.h>
 #include <sched.h>
 
+extern "C" void ws_let_woken_run(); // mpi/attach.cpp: lend::Rank::let_woken_run()
+
 namespace ws::host {
 
 extern MPIR_Workshare_hooks hooks;
@@ -246,6 +248,8 @@ int collective(Group* group, Depends depends, int root, Site site, Moves moves, 
         ring_rank(group, root);
     else if (depends == Depends::on_all ? !is_early : depends != Depends::on_root || is_root)
         group->ring_members(hooks.ring);
+    if (depends == Depends::on_all && !is_early)
+        ws_let_woken_run();
     if (is_early && moves())
         wait_until([&] { return group->has_arrived(turn, needs) || (progress(), false); });
     const int error = call();

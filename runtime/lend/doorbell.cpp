@@ -7,15 +7,20 @@
 #include "openmp/library/regions.h"
 #include "base/os.h"
 
+#include <algorithm>
 #include <climits>
+#include <sched.h>
+#include <unistd.h>
 
 namespace ws::lend {
 
 using window::core_asleep;
 using window::core_kept;
 using window::core_lent;
+using base::cpu_relax;
 using base::Flag;
 using base::Hardware;
+using base::ticks;
 using window::Home;
 using window::rank_blocked;
 using window::rank_computing;
@@ -54,25 +59,46 @@ void Rank::taken()
         Home& core = w.home(r);
         const Flag awaits = Hardware::load_relaxed(core.awaits);
         if (awaits == me || awaits == window::awaits_several || (open && (to < 0 || to == core.world_rank)))
-            ring(core);
+            posted_for(core);
     }
 }
 
-void Rank::ring_absent(Home& core)
+bool Rank::ring_absent(Home& core)
 {
     if (WS_UNLIKELY(Hardware::load_relaxed(core.threads_asleep) != 0)) { // relaxed: see OtherThreads::blocked()
         Hardware::fetch_add_full(core.thread_bell, 1);
         base::futex_wake(&core.thread_bell, INT_MAX); // which of them it is for MPI alone knows
     }
     if (WS_LIKELY(Hardware::load_relaxed(core.state) == core_kept)) // relaxed: see Lender::arm()
-        return;
+        return false;
     if (!Hardware::load_relaxed(core.recall)) {
-        Hardware::store_relaxed(core.recall, 1);
+        Hardware::store_relaxed(core.recall, window::rung_on + Flag(std::max(sched_getcpu(), 0)));
         // Full, before the second look: a thread that was falling asleep has seen recall, or is seen here asleep. Pairs
         // with Lender::sleep().
         Hardware::fetch_add_full(core.rings, 1);
     }
-    wake_up(core);
+    return wake_up(core);
+}
+
+void Rank::let_woken_run() const
+{
+    const uint64_t began = ticks();
+    if (!has_just_woken(began))
+        return;
+    const auto leaves_wait = [](const Home& home) { // relaxed: polled
+        return Hardware::load_relaxed(home.occupancy) == rank_blocked && Hardware::load_relaxed(home.recall) &&
+               Hardware::load_relaxed(home.state) == core_kept;
+    };
+    for (unsigned r = 0; r < window.ranks(); r++)
+        while (r != window.me() && leaves_wait(window.home(r))) {
+            const uint64_t waited = ticks() - began;
+            if (waited > times.yield_ticks)
+                return;
+            if (waited < 2 * times.patience_ticks)
+                cpu_relax();
+            else
+                usleep(1);
+        }
 }
 
 bool Rank::somebody_waits() const

@@ -214,7 +214,8 @@ void HomeThread::idle(uint64_t now)
         return; // even a pause would delay the next answer
     if (!taken && lender_.core_is_ours_alone() && now - wait_began_ < rank_.times.patience_ticks)
         cpu_relax(); // a system call here would delay the end of a short wait
-    else if (!taken && !lender_.must_not_spin() && now - idle_since_ < rank_.times.yield_ticks)
+    else if (!taken && !lender_.must_not_spin() && now - idle_since_ < rank_.times.yield_ticks &&
+             !rank_.has_just_woken(now))
         yield(now);
     else if (!lender_.is_armed())
         arm();

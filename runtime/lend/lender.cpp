@@ -178,6 +178,8 @@ void Lender::sleep(uint64_t most_us)
         !Hardware::cas_full(c.state, core_asleep, Hardware::load_relaxed(c.recall) ? core_kept : core_armed);
     Hardware::fetch_add_full(window_->node().sleepers, Flag(-1));
     const uint64_t end = ticks();
+    if (woken)
+        step_aside_for_ringer();
     bump(counters().naps);
     bump(counters().wakes, woken);
     bump(counters().naps_ticks, end - begin);
@@ -203,17 +205,46 @@ void Lender::step_aside(unsigned victim)
     Hardware::store_relaxed(home_->running_on, Flag(cpu));
     if (bound_ || cpu < 0 || (ours_alone_ && Flag(cpu) != Hardware::load_relaxed(w.home(victim).running_on)))
         return;
-    named_.clear(); // CPUs that any thread says it is on
-    busy_.clear();  // that one computes on
+    look_who_is_where();
+    const int victims = int(Hardware::load_relaxed(w.home(victim).running_on));
+    if (named_.mask().has_room(victims))
+        busy_.add(victims);
+    if (busy_.mask().has(cpu))
+        move_to_another_cpu();
+}
+
+void Lender::step_aside_for_ringer()
+{
+    const Flag rung = Hardware::load_relaxed(home_->recall);
+    const int cpu = rung >= window::rung_on ? sched_getcpu() : -1;
+    if (cpu < 0 || bound_ || rung != window::rung_on + Flag(cpu))
+        return;
+    look_who_is_where();
+    if (!named_.mask().has_room(cpu))
+        return;
+    named_.add(cpu);
+    busy_.add(cpu);
+    move_to_another_cpu();
+}
+
+void Lender::look_who_is_where()
+{
+    Window& w = *window_;
+    named_.clear();
+    busy_.clear();
     for (unsigned c = 0; c < w.cores(); c++) {
         const int on = int(Hardware::load_relaxed(w.home(c).running_on));
         if (c == index_ || !named_.mask().has_room(on))
             continue;
         named_.add(on);
-        if (c == victim || is_busy(w.home(c)))
+        if (is_busy(w.home(c)))
             busy_.add(on);
     }
-    if (!busy_.mask().has(cpu) || !own_.read_own())
+}
+
+void Lender::move_to_another_cpu()
+{
+    if (!own_.read_own())
         return;
     const CpuMask own = own_;
     for (CpuMask taken : {named_.mask(), busy_.mask()})

@@ -100,6 +100,11 @@ public:
     // thread of the node says it is, or at least none that computes, and then takes its old mask again. Rarely needed,
     // as it stays there.
     void step_aside(unsigned victim);
+    // Just woken, and on the CPU of the thread that rang (see Rank::let_woken_run()): moves likewise.
+    void step_aside_for_ringer();
+    // Fills named_ and busy_.
+    void look_who_is_where();
+    void move_to_another_cpu();
 
 private:
     void find_sharers();
@@ -141,7 +146,9 @@ private:
     uint64_t least_nap_us_ = 0;
     uint64_t nap_us_ = 0;        // the shortest sleep without a lease, if not woken
     bool nap_at_once_ = false;   // see must_not_spin()
-    base::CpuSet named_, busy_, own_, one_; // of step_aside(), which is to allocate nothing
+    // CPUs that any thread says it is on, and those on which one computes: kept, because step_aside() is to allocate
+    // nothing.
+    base::CpuSet named_, busy_, own_, one_;
     unsigned quiet_quanta_ = 0;  // slept through in this wait
     uint64_t quiet_us_ = 0;      // slept since the last look at the peers
 };

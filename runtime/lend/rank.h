@@ -46,14 +46,31 @@ public:
     void blocked(unsigned polls) { home_.blocked(polls); }
     void unblocked() { home_.unblocked(); }
     void polled() { home_.polled(); }
-    static void ring(window::Home& core)
+    void posted_for(window::Home& core)
     {
-        // Almost always, and at each send. relaxed: see OtherThreads::blocked() and Lender::arm()
-        if (WS_UNLIKELY((base::Hardware::load_relaxed(core.threads_asleep) |
-                         (base::Hardware::load_relaxed(core.state) ^ window::core_kept)) != 0))
-            ring_absent(core);
+        if (WS_UNLIKELY(ring(core)))
+            base::Hardware::store_relaxed(woke_at_, base::ticks());
+    }
+    // Returns whether the rank slept.
+    static bool ring(window::Home& core)
+    {
+        // False almost always, and at each send. relaxed: see OtherThreads::blocked() and Lender::arm()
+        return WS_UNLIKELY((base::Hardware::load_relaxed(core.threads_asleep) |
+                            (base::Hardware::load_relaxed(core.state) ^ window::core_kept)) != 0) &&
+               ring_absent(core);
     }
     void taken();
+    // For a call that goes on only when all ranks of the node do. Waits until those that this rank has just woken have
+    // left their wait, or for some milliseconds. The kernel may have put one of them on this thread's CPU although
+    // another is idle (it takes those of virtual machines for busy), and would leave it there until this thread's time
+    // slice ends: so this thread sleeps when that takes longer than a wake-up.
+    void let_woken_run() const;
+    // Whether this rank woke another one a moment ago: see let_woken_run().
+    bool has_just_woken(uint64_t now) const
+    {
+        const uint64_t at = base::Hardware::load_relaxed(woke_at_);
+        return at != 0 && now - at < times.yield_ticks;
+    }
 
     // Whether another job of the node was seen to use this rank's CPUs.
     bool had_neighbours() const { return home_.had_neighbours(); }
@@ -76,7 +93,7 @@ public:
     // ---- for the files of this folder
 
     // The same, of a rank with threads asleep, or whose core is not its own.
-    static void ring_absent(window::Home& core);
+    static bool ring_absent(window::Home& core);
 
     // Ends the job when a rank of this node has died; otherwise returns. Cheap enough for every millisecond.
     void check_peers(const char* waiting_for);
@@ -101,6 +118,7 @@ public:
 
 private:
     volatile base::Flag lends_ = 1;
+    volatile base::Hardware::Word woke_at_ = 0; // ticks; by any thread that rings; 0: never
     Peers peers_;
     HomeThread home_{*this};
     StandIn stand_in_{*this, home_};

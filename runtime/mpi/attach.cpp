@@ -87,7 +87,7 @@ void ring_world_rank(int world_rank)
     if (unsigned(world_rank) >= bell_count)
         return;
     if (window::Home* const core = bells[world_rank])
-        lend::Rank::ring(*core);
+        attached->lending->posted_for(*core);
 }
 
 static_assert(option::option_row("WS_WORKERS").most == window::max_node_cores);
@@ -399,6 +399,13 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
 } // namespace
 
 } // namespace ws::mpi
+
+// Called by the hosts.
+extern "C" void ws_let_woken_run()
+{
+    if (ws::mpi::attached && ws::mpi::attached->lending)
+        ws::mpi::attached->lending->let_woken_run();
+}
 
 WS_EXPORT int ws_fork_attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
 try {

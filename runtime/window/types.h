@@ -30,6 +30,9 @@ enum CoreState : base::Flag {
     core_asleep = 3, // nobody uses it: the home thread found nothing to help with and sleeps on the state
 };
 
+// Home::recall by a sender whose CPU is known. Other processes write it, so a thread only compares it with its own CPU.
+constexpr base::Flag rung_on = 2;
+
 // Which sends a blocked rank waits for: sends to one rank (1 + its MPI_COMM_WORLD rank), or to several.
 enum Awaits : base::Flag { awaits_nobody = 0, awaits_several = ~base::Flag(0) };
 
@@ -54,7 +57,8 @@ struct alignas(64) Home {
     // Line 1: lending. Read by every sender to this rank.
     // home: kept->armed->lent or asleep, back to kept; guest: lent->kept; who wakes: asleep->kept
     volatile base::Flag state;
-    // senders (ring), the home rank, and its guests' owner when it closes: 1; home: 0 before arming
+    // the home rank, and its guests' owner when it closes: 1; senders (ring): rung_on + the CPU that they run on; home:
+    // 0 before arming
     volatile base::Flag recall;
     volatile base::Flag tenant; // home, before lending: the node rank that uses the core; its own otherwise
     volatile base::Flag rings;  // senders: how often recall was set by a doorbell

@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 import patience  # noqa: E402
 import schemas  # noqa: E402
 from patience import Unlikely, repeated  # noqa: E402
-from processes import cpu_seconds, end_processes, processes_of  # noqa: E402
+from processes import cpu_seconds, end_processes, processes_of, threads_of  # noqa: E402
 
 MPIRUN, PROGRAMS = sys.argv[1:3]
 CORES = len(os.sched_getaffinity(0))
@@ -224,21 +224,30 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
         # Files, not pipes: a process that outlives the job must not keep us waiting.
         job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment,
                                start_new_session=True)
-        beside = threading.Thread(target=meanwhile or (lambda processes: None), args=[lambda: processes_of(mark)])
+        trouble = []
+
+        def watch():
+            try:
+                (meanwhile or (lambda processes: None))(lambda: processes_of(mark))
+            except Exception as error:
+                trouble.append(repr(error))
+        beside = threading.Thread(target=watch)
         beside.start()
         ended = patience.waited_for(lambda: job.poll() is not None, limit, lambda: cpu_seconds(processes_of(mark)))
         status = job.returncode if ended else 'time limit'
+        hang = [] if ended else threads_of(processes_of(mark))
         seconds = time.monotonic() - began
         left = end_processes(mark, 0 if status == 'time limit' else 3)
         job.wait()
         beside.join()
         out.seek(0), err.seek(0)
-        result = Result(title, status, out.read(), err.read(), seconds, {})
+        result = Result(title, status, out.read(), err.read() + '\n'.join(hang), seconds, {})
     try:
         with open(stats_file.name) as f:
             result.stats = json.loads(f.read() or '{}')
     except ValueError as error:
         fail(result, f'the statistics are no JSON: {error}')
+    expect(result, f'what runs beside the job ended by {trouble}', not trouble)
     wrong = schemas.problems('stats', result.stats) if result.stats else []
     expect(result, 'the statistics do not fit their schema: ' + '; '.join(wrong), not wrong)
     os.unlink(stats_file.name)

@@ -105,5 +105,5 @@ def of_c():
                  *(later(job, kind, steals=True, title=f'{kind} is shared') for kind in SHARED))
 
 
-{'cxx': of_a_language, 'fortran': fortran}.get(LANGUAGE, of_c)()
+{'cxx': of_a_language, 'errno': of_a_language, 'fortran': fortran}.get(LANGUAGE, of_c)()
 finish()

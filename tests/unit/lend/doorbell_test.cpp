@@ -50,7 +50,7 @@ TEST_CASE("the idle ladder: a ring wakes who sleeps", "[lend]")
     node.fall_asleep(3);
     Rank::ring(node.home(3));
     CHECK(node.home(3).state == core_kept);
-    CHECK(node.home(3).recall == 1); // pairs with its last look before it sleeps
+    CHECK(node.home(3).recall >= rung_on); // pairs with its last look before it sleeps
 }
 
 TEST_CASE("taken: who handled messages rings those that may wait for that", "[lend]")

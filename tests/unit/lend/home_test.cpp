@@ -297,6 +297,39 @@ TEST_CASE("the idle ladder: polls on for a moment, then yields, then sleeps, by 
     CHECK(node.thief().state == core_kept);
 }
 
+TEST_CASE("the idle ladder: who has just woken another rank does not yield, as that one may be on its CPU", "[lend]")
+{
+    Two node;
+    node.options.times.patience_ticks = 0;
+    node.options.times.yield_ticks = for_ever;
+    Rank& rank = node.start(1);
+    SECTION("nobody slept")
+    {
+        rank.posted_for(node.home(0));
+        rank.let_woken_run();
+        rank.blocked(0);
+        rank.blocked(4);
+        CHECK(node.thief().state == core_kept);
+    }
+    SECTION("it slept")
+    {
+        node.fall_asleep(0);
+        node.home(0).occupancy = rank_blocked;
+        rank.posted_for(node.home(0));
+        std::thread woken([&] {
+            usleep(1000);
+            Hardware::store_relaxed(node.home(0).occupancy, rank_computing);
+        });
+        rank.let_woken_run();
+        CHECK(Hardware::load_relaxed(node.home(0).occupancy) == rank_computing);
+        woken.join();
+        rank.blocked(0);
+        rank.blocked(4);
+        CHECK(node.thief().state == core_armed);
+    }
+    rank.unblocked();
+}
+
 TEST_CASE("the idle ladder: it begins anew when MPI had something to handle", "[lend]")
 {
     Two node;
