@@ -41,7 +41,7 @@ struct Language {
 };
 inline constexpr Language c_language = {"#pragma ws", "for", nullptr};
 inline constexpr Language clang_language = {"#pragma ws", "for", "by the plugin for clang; use GCC for this file"};
-inline constexpr Language fortran_language = {"!$ws", "do", "in Fortran"};
+inline constexpr Language fortran_language = {"!$ws", "do", nullptr};
 
 // As in runtime/abi/abi.h (WS_AUTO ...), which a test checks.
 enum class Schedule { time_sized = 0, static_ = 1, dynamic = 2, guided = 3, runtime = 4 };

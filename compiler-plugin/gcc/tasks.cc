@@ -12,7 +12,7 @@ namespace ws_gcc {
 
 static bool is_our(ws::DirectiveKind kind, location_t at)
 {
-    return !users_openmp() || last_pragma(at) == ws::full_name(kind);
+    return !users_openmp() || last_pragma(at) == ws::full_name(kind) || is_written(kind, at);
 }
 
 bool is_our_taskwait(location_t at) { return is_our(ws::DirectiveKind::taskwait, at); }

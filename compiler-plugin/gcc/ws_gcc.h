@@ -152,6 +152,8 @@ const ws::Language& language();
 
 // gfortran: whether the source was rewritten (../fortran); reads what the rewriter says about it.
 bool read_rewritten_fortran();
+// Whether a directive of ours of this kind stands there.
+bool is_written(ws::DirectiveKind kind, location_t at);
 void take_over_fortran_diagnostics();
 void register_fortran_pass(const char* plugin_name);
 

@@ -5,6 +5,8 @@ module cases
     use check
     implicit none
 
+    integer :: ran(0:99)
+
 contains
 
     recursive function fib(n) result(sum)
@@ -26,14 +28,13 @@ contains
         sum = a + b
     end function
 
-    recursive subroutine tree(i, n, ran)
+    recursive subroutine tree(i, n)
         integer, value :: i
         integer, intent(in) :: n
-        integer, intent(inout) :: ran(0:)
         integer :: child
         do child = 2 * i + 1, min(2 * i + 2, n - 1)
-            !$ws task firstprivate(child) shared(ran)
-            call tree(child, n, ran)
+            !$ws task firstprivate(child)
+            call tree(child, n)
             call work()
             !$ws atomic
             ran(child) = ran(child) + 1
@@ -42,13 +43,11 @@ contains
     end subroutine
 
     subroutine grouped()
-        integer, parameter :: n = 100
-        integer :: ran(0:n - 1)
         call test('taskgroup')
         ran = 0
         !$ws taskgroup
         ran(0) = 1
-        call tree(0, n, ran)
+        call tree(0, size(ran))
         !$ws end taskgroup
         call expect(all(ran == 1), 'each once')
     end subroutine
@@ -105,20 +104,20 @@ contains
 
     subroutine loops(n)
         integer, intent(in) :: n
-        integer :: i, j, last, ran(n), table(4, 6)
+        integer :: i, j, last, times(n), table(4, 6)
         real :: total, part
         call test('taskloop')
-        ran = 0
+        times = 0
         last = 0
-        !$ws taskloop grainsize(7) lastprivate(last) name("parts")
+        !$ws taskloop grainsize(7) lastprivate(last) name("parts") shared(times)
         do i = 1, n
-            ran(i) = ran(i) + 1
+            times(i) = times(i) + 1
             last = i
             call work()
         end do
         !$ws end taskloop
-        call expect(all(ran == 1) .and. last == n, 'each once')
-        !$ws taskloop num_tasks(5) collapse(2)
+        call expect(all(times == 1) .and. last == n, 'each once')
+        !$ws taskloop num_tasks(5) collapse(2) shared(table)
         do i = 1, 6
             do j = 1, 4
                 table(j, i) = i * j
