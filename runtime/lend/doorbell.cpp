@@ -80,6 +80,12 @@ bool Rank::ring_absent(Home& core)
     return wake_up(core);
 }
 
+void Rank::woke_one()
+{
+    Hardware::store_relaxed(woke_at_, ticks());
+    Hardware::store_relaxed(window.own_home().running_on, Flag(sched_getcpu())); // who leaves it looks there, too
+}
+
 void Rank::let_woken_run() const
 {
     const uint64_t began = ticks();
@@ -94,7 +100,7 @@ void Rank::let_woken_run() const
             const uint64_t waited = ticks() - began;
             if (waited > times.yield_ticks)
                 return;
-            if (waited < 2 * times.patience_ticks)
+            if (waited < 3 * times.patience_ticks)
                 cpu_relax();
             else
                 usleep(1);

@@ -49,7 +49,7 @@ public:
     void posted_for(window::Home& core)
     {
         if (WS_UNLIKELY(ring(core)))
-            base::Hardware::store_relaxed(woke_at_, base::ticks());
+            woke_one();
     }
     // Returns whether the rank slept.
     static bool ring(window::Home& core)
@@ -94,6 +94,7 @@ public:
 
     // The same, of a rank with threads asleep, or whose core is not its own.
     static bool ring_absent(window::Home& core);
+    void woke_one();
 
     // Ends the job when a rank of this node has died; otherwise returns. Cheap enough for every millisecond.
     void check_peers(const char* waiting_for);
