@@ -33,7 +33,7 @@ void copy_data(const Code& code, void* to)
 {
     if (code.copy)
         code.copy(to, code.data);
-    else
+    else if (code.size)
         std::memcpy(to, code.data, code.size);
     if (code.range)
         std::memcpy(to, code.range, 2 * sizeof *code.range);
