@@ -36,6 +36,8 @@ GOOD = [
     ("task_groups_gcc", "--what sort --size 30000 --repeats 2 --balanced"),
     ("task_groups_clang", "--what lu --repeats 2"),
     ("task_groups_clang", "--what strassen --size 128 --repeats 2"),
+    ("task_groups_ws_gcc", "--what fib --size 25 --cutoff 10 --repeats 2"),
+    ("task_groups_ws_gcc", "--what sort --size 30000 --repeats 2 --balanced"),
     ("task_groups_omp_gcc", "--what sort --size 30000 --repeats 2"),
     ("task_groups_omp_clang", "--what queens --size 8 --repeats 2"),
     ("reorder_cost", "--repeats 2"),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Programs of tasks: rank 0 runs one, the other ranks wait; or, --balanced, each rank runs its own. Built with
-// ws::task_group, and as OpenMP's tasks (WITH_OMP), which run in one process. The serial program, without a task, is
-// measured in the same run.
+// ws::task_group, with directives (WITH_WS), and as OpenMP's tasks (WITH_OMP), which run in one process. The serial
+// program, without a task, is measured in the same run.
 #include "bench.h"
 #ifdef WITH_NETTLE
 #include "uts.h"
@@ -15,7 +15,7 @@
 
 #ifdef WITH_OMP
 #include <omp.h>
-#else
+#elif !defined WITH_WS
 #include <workshare/ws.hpp>
 #endif
 
@@ -46,6 +46,19 @@ struct Tasks {
 #pragma omp single
         program();
     }
+};
+#elif defined WITH_WS
+struct Tasks {
+    template <class F> void run(const F& task)
+    {
+#pragma ws task firstprivate(task)
+        task();
+    }
+    void wait()
+    {
+#pragma ws taskwait
+    }
+    template <class F> static void all(F&& program) { program(); }
 };
 #else
 struct Tasks : ws::task_group {

@@ -186,7 +186,7 @@ private:
             return;
         }
         ws::Problems problems;
-        const ws::Directive directive = ws::parse(tokens, pragma, problems);
+        const ws::Directive directive = ws::parse(tokens, pragma, problems, ws::clang_language);
         note_pragma(sources, at, in.empty() ? at : in.back().getLocation(), ws::full_name(directive.kind));
         for (const ws::Problem& problem : problems)
             error_about(preprocessor.getDiagnostics(), place(problem.origin), problem.text);
@@ -228,7 +228,7 @@ private:
             add(tok::identifier, "atomic");
             break;
         case ws::DirectiveKind::critical: add(tok::identifier, "critical"); break;
-        case ws::DirectiveKind::none: break;
+        default: break; // none, and those of tasks are refused
         }
         return out;
     }

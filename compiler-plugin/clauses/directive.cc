@@ -181,24 +181,44 @@ void parse_linear(const Clause& clause, Directive&, Complaints& problems)
                  "'linear' is not supported" + problems.on_directive() + ": compute it from the loop's variable");
 }
 
+void parse_depend(const Clause& clause, Directive& out, Complaints& problems)
+{
+    const Tokens& args = clause.arguments;
+    if (args.size() < 3 || !(args[0].is("in") || args[0].is("out") || args[0].is("inout")) || !args[1].is(":"))
+        problems.add(args[0].origin, "expected 'in:', 'out:' or 'inout:' and variables" + problems.in(clause));
+    else
+        pass_through(clause, out, problems);
+}
+
 // Where a clause may stand.
-enum { in_loop = 1, in_sections = 2, in_simd = 4, anywhere = in_loop | in_sections | in_simd };
+enum {
+    in_loop = 1,
+    in_sections = 2,
+    in_simd = 4,
+    in_task = 8,
+    in_taskloop = 16,
+    in_taskgroup = 32,
+    in_regions = in_loop | in_sections | in_simd,
+    in_tasks = in_task | in_taskloop,
+    anywhere = in_regions | in_tasks,
+};
 
 struct KnownClause {
     const char* name;
     ClauseParser parser;
     int where;
     bool once; // at most, which the front end does not check
+    bool bare = false; // without arguments
 };
 
-constexpr std::array<KnownClause, 15> clauses = {{
+constexpr std::array<KnownClause, 25> clauses = {{
     {"private", pass_through, anywhere, false},
     {"firstprivate", pass_through, anywhere, false},
-    {"lastprivate", parse_lastprivate, anywhere, false},
-    {"reduction", parse_reduction, anywhere, false},
+    {"lastprivate", parse_lastprivate, in_regions | in_taskloop, false},
+    {"reduction", parse_reduction, in_regions | in_taskloop, false},
     {"schedule", parse_owner_schedule, in_loop | in_simd, false},
     {"steal_schedule", parse_steal_schedule, in_loop | in_simd, false},
-    {"collapse", pass_through, in_loop | in_simd, true},
+    {"collapse", pass_through, in_loop | in_simd | in_taskloop, true},
     {"shared", pass_through, anywhere, false},
     {"default", parse_default, anywhere, true},
     {"name", parse_name, anywhere, true},
@@ -207,6 +227,16 @@ constexpr std::array<KnownClause, 15> clauses = {{
     {"simdlen", pass_through, in_simd, true},
     {"aligned", pass_through, in_simd, false},
     {"linear", parse_linear, in_simd, false},
+    {"final", pass_through, in_tasks, true},
+    {"priority", pass_through, in_tasks, true},
+    {"depend", parse_depend, in_task, false},
+    {"in_reduction", parse_reduction, in_tasks, false},
+    {"task_reduction", parse_reduction, in_taskgroup, false},
+    {"grainsize", pass_through, in_taskloop, true},
+    {"num_tasks", pass_through, in_taskloop, true},
+    {"nogroup", pass_through, in_taskloop, true, true},
+    {"untied", pass_through, in_tasks, true, true},
+    {"mergeable", pass_through, in_tasks, true, true},
 }};
 
 const KnownClause* find_clause(const Token& name)
@@ -275,15 +305,22 @@ void parse_clauses(const Tokens& tokens, int where, Directive& out, Complaints& 
                                           ? "clause " + quoted(name.text) + problems.on_directive() +
                                                 " needs 'simd', which follows " + quoted(problems.language().loop)
                                           : "unknown clause " + quoted(name.text) + problems.on_directive());
-        } else if (!has_arguments) {
+        } else if (known->bare && has_arguments) {
+            problems.add(tokens[i + 1].origin, "clause " + quoted(name.text) + " takes nothing in parentheses" +
+                                                   problems.on_directive());
+        } else if (!known->bare && !has_arguments) {
             problems.add(name.origin, "expected '(' after " + quoted(name.text) + problems.on_directive());
             return;
+        } else if ((name.is("grainsize") && single.count("num_tasks")) ||
+                   (name.is("num_tasks") && single.count("grainsize"))) {
+            problems.add(name.origin, "both 'grainsize' and 'num_tasks'" + problems.on_directive());
         } else if (known->once && !single.insert(name.text).second) {
             problems.add(name.origin, "more than one " + quoted(name.text) + " clause" + problems.on_directive());
         } else {
-            Clause clause{name, Tokens(tokens.begin() + i + 2, tokens.begin() + end - 1),
-                          Tokens(tokens.begin() + i, tokens.begin() + end)};
-            if (clause.arguments.empty())
+            Clause clause{name, {}, Tokens(tokens.begin() + i, tokens.begin() + end)};
+            if (has_arguments)
+                clause.arguments.assign(tokens.begin() + i + 2, tokens.begin() + end - 1);
+            if (has_arguments && clause.arguments.empty())
                 problems.add(tokens[i + 1].origin, "nothing between the parentheses" + problems.in(clause));
             else
                 known->parser(clause, out, problems);
@@ -382,6 +419,10 @@ DirectiveKind kind_of(const Tokens& tokens, const Language& language)
            : tokens[0].is("critical")  ? DirectiveKind::critical
            : tokens[0].is("sections")  ? DirectiveKind::sections
            : tokens[0].is("section")   ? DirectiveKind::section
+           : tokens[0].is("task")      ? DirectiveKind::task
+           : tokens[0].is("taskloop")  ? DirectiveKind::taskloop
+           : tokens[0].is("taskgroup") ? DirectiveKind::taskgroup
+           : tokens[0].is("taskwait")  ? DirectiveKind::taskwait
            : tokens[0].is("declare") && tokens.size() > 1 && tokens[1].is("reduction")
                ? DirectiveKind::declare_reduction
                : DirectiveKind::none;
@@ -391,10 +432,13 @@ DirectiveKind kind_of(const Tokens& tokens, const Language& language)
 
 std::string full_name(DirectiveKind kind, const Language& language)
 {
-    const char* const names[] = {"", language.loop, "declare reduction", "atomic", "critical", "sections", "section"};
+    const char* const names[] = {"",        language.loop, "declare reduction", "atomic",    "critical", "sections",
+                                 "section", "task",        "taskloop",          "taskgroup", "taskwait"};
     const std::string prefix = language.prefix;
     return kind == DirectiveKind::none ? prefix : prefix + " " + names[int(kind)];
 }
+
+bool is_of_tasks(DirectiveKind kind) { return kind >= DirectiveKind::task; }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known)
 {
@@ -431,6 +475,12 @@ Directive parse(const Tokens& tokens, int pragma, Problems& list, const Language
         return out;
     }
     const Tokens after(tokens.begin() + !tokens.empty(), tokens.end());
+    if (is_of_tasks(out.kind) && language.why_no_tasks) {
+        problems.add(tokens[0].origin,
+                     quoted(full_name(out.kind, language)) + " is not supported " + language.why_no_tasks);
+        out.kind = DirectiveKind::none;
+        return out;
+    }
     switch (out.kind) {
     case DirectiveKind::loop:
         out.simd = !after.empty() && after[0].is("simd");
@@ -444,17 +494,28 @@ Directive parse(const Tokens& tokens, int pragma, Problems& list, const Language
     case DirectiveKind::declare_reduction: out.rest = after; break;
     case DirectiveKind::atomic: parse_atomic(after, out, problems); break;
     case DirectiveKind::critical: parse_critical(after, out, problems); break;
+    case DirectiveKind::task: parse_clauses(after, in_task, out, problems); break;
+    case DirectiveKind::taskloop: parse_clauses(after, in_taskloop, out, problems); break;
+    case DirectiveKind::taskgroup: parse_clauses(after, in_taskgroup, out, problems); break;
+    case DirectiveKind::taskwait:
+        if (!after.empty())
+            problems.add(after[0].origin, "expected nothing after 'taskwait'" + problems.on_directive());
+        break;
     case DirectiveKind::none:
-        std::string known = "; known are " + quoted(language.loop) +
-                            ", 'sections', 'section', 'atomic', 'critical' and 'declare reduction'";
+        std::string known =
+            "; known are " + quoted(language.loop) + ", 'sections', 'section', 'atomic', 'critical'" +
+            (language.why_no_tasks ? "" : ", 'task', 'taskloop', 'taskgroup', 'taskwait'") + " and 'declare reduction'";
         if (tokens.empty()) {
             problems.add(pragma, quoted(language.prefix) + " names no directive" + known);
         } else {
             std::string name = tokens[0].text;
             if (tokens[0].is("declare") && tokens.size() > 1)
                 name += " " + tokens[1].text;
-            const std::string meant =
-                did_you_mean(name, {language.loop, "sections", "section", "atomic", "critical", "declare reduction"});
+            std::vector<std::string> names = {language.loop, "sections", "section",          "atomic",
+                                              "critical",    "declare reduction"};
+            if (!language.why_no_tasks)
+                names.insert(names.end(), {"task", "taskloop", "taskgroup", "taskwait"});
+            const std::string meant = did_you_mean(name, names);
             if (!meant.empty())
                 known = meant;
             problems.add(tokens[0].origin,

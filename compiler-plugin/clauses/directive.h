@@ -9,6 +9,8 @@
 //     ws atomic [read | write | update | capture] [memory order]
 //     ws critical [(name)]
 //     ws declare reduction (...)
+//     ws task | ws taskloop | ws taskgroup [clause[[,] clause]...]
+//     ws taskwait
 #ifndef WS_CLAUSES_DIRECTIVE_H
 #define WS_CLAUSES_DIRECTIVE_H
 
@@ -16,16 +18,30 @@
 
 namespace ws {
 
-enum class DirectiveKind { none, loop, declare_reduction, atomic, critical, sections, section };
+enum class DirectiveKind {
+    none,
+    loop,
+    declare_reduction,
+    atomic,
+    critical,
+    sections,
+    section,
+    task,
+    taskloop,
+    taskgroup,
+    taskwait,
+};
 
 // How a language writes directives, for the grammar and its messages. Fortran's words are lower case here: the
 // caller folds what the user wrote.
 struct Language {
     const char* prefix; // before the directive's name
     const char* loop; // the name of the loop directive
+    const char* why_no_tasks; // null: there are directives of tasks
 };
-inline constexpr Language c_language = {"#pragma ws", "for"};
-inline constexpr Language fortran_language = {"!$ws", "do"};
+inline constexpr Language c_language = {"#pragma ws", "for", nullptr};
+inline constexpr Language clang_language = {"#pragma ws", "for", "by the plugin for clang; use GCC for this file"};
+inline constexpr Language fortran_language = {"!$ws", "do", nullptr};
 
 // As in runtime/abi/abi.h (WS_AUTO ...), which a test checks.
 enum class Schedule { time_sized = 0, static_ = 1, dynamic = 2, guided = 3, runtime = 4 };
@@ -58,10 +74,13 @@ Directive parse(const Tokens& tokens, int pragma, Problems& problems, const Lang
 // The directive as messages name it: "#pragma ws for".
 std::string full_name(DirectiveKind kind, const Language& language = c_language);
 
-// What is wrong with a directive in the body of a `for simd`.
+// Whether it is `task` or one of its kin.
+bool is_of_tasks(DirectiveKind kind);
+
 // Returns "; did you mean 'X'?" for the one of `known` that `word` is misspelt of, or nothing if none is near.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known);
 
+// What is wrong with a directive in the body of a `for simd`.
 std::string cannot_stand_in_simd(DirectiveKind kind, const Language& language = c_language);
 
 } // namespace ws

@@ -9,6 +9,10 @@ std::string about(const char* message, const std::string& directive)
     replace_all(text, "%s", directive);
     if (directive == full_name(DirectiveKind::critical))
         replace_all(text, "the loop", "the block");
+    else if (directive == full_name(DirectiveKind::task))
+        replace_all(text, "the loop", "the task");
+    else if (directive == full_name(DirectiveKind::taskgroup))
+        replace_all(text, "the loop", "the block");
     else if (directive.rfind(full_name(DirectiveKind::section), 0) == 0)
         replace_all(text, "the loop", "the section");
     return text;
@@ -86,6 +90,7 @@ bool rename_constructs(std::string& text)
         {"#pragma omp for", "#pragma ws for"},
         {"#pragma acc loop", "#pragma ws for"},
         {"#pragma omp", "#pragma ws"},
+        {"omp task", "ws task"}, // of a message that has the word before it in another part
         {"OpenMP", "ws"},
     };
     bool changed = false;

@@ -71,6 +71,9 @@ void write_chunk(Writer& writer, const ScheduleClause& clause, int which)
 
 int site_kinds(const Directive& loop)
 {
+    // Guests take turns at tasks, in any order.
+    if (is_of_tasks(loop.kind))
+        return int(Schedule::dynamic) | int(Schedule::dynamic) << 8 | 1 << 18 | 1 << 19 | task_mark;
     if (loop.kind == DirectiveKind::sections)
         return int(Schedule::dynamic) | 1 << 16 | sections_mark;
     return int(loop.schedule.kind) | int(loop.steal_schedule.kind) << 8 | (loop.schedule.chunk.empty() ? 0 : 1 << 16) |
@@ -86,20 +89,23 @@ Tokens as_openmp(const Directive& directive, int pragma, unsigned number)
             name.pop_back();
         return Writer(directive.name.text.empty() ? pragma : directive.name.origin).write("( " + name + " )").out;
     }
-    if (directive.kind != DirectiveKind::loop && directive.kind != DirectiveKind::sections)
+    const bool loop = directive.kind == DirectiveKind::loop, sections = directive.kind == DirectiveKind::sections,
+               task = directive.kind == DirectiveKind::task || directive.kind == DirectiveKind::taskloop;
+    if (!loop && !sections && !task)
         return directive.rest;
-    const bool loop = directive.kind == DirectiveKind::loop;
     Writer writer(pragma);
-    writer.write(!loop ? "sections" : directive.simd ? "for simd" : "for").copy(directive.rest);
+    if (!task)
+        writer.write(sections ? "sections" : directive.simd ? "for simd" : "for");
+    writer.copy(directive.rest);
     if (loop)
         writer.write("schedule ( dynamic , 1 )");
-    writer.write("num_threads (");
+    writer.write(task ? "if (" : "num_threads (");
     writer.write(mark_function + std::string(" ( ") + std::to_string(number) + " , " +
                  std::to_string(site_kinds(directive)));
     if (loop)
         write_chunk(writer, directive.schedule, 0);
     else
-        writer.write(", 1");
+        writer.write(sections ? ", 1" : ", 0");
     writer.at(pragma);
     write_chunk(writer, directive.steal_schedule, 1);
     writer.at(pragma).write(",").write_literal(directive.loop_name).write(",");

@@ -6,6 +6,7 @@
 //     omp parallel for <data clauses> schedule(dynamic, 1)
 //         num_threads(__ws_mark(NUMBER, KINDS, __ws_chunk(0, expr), __ws_chunk(1, expr), "name", (condition) ? 1 : 0))
 //     omp parallel sections <data clauses> num_threads(...)
+//     omp task <clauses> if(__ws_mark(...))     also taskloop
 //
 // num_threads is the one clause whose expression is evaluated once, by the encountering function, just before the
 // region is forked: where the runtime needs the chunk sizes. A chunk that was not given is a plain 0. KINDS is the low
@@ -26,6 +27,8 @@ inline constexpr const char* chunk_function = "__ws_chunk";
 inline constexpr int countdown_shift = 22;
 // It is `ws sections`; it is `ws for simd`. Above the six bits of a countdown.
 inline constexpr int sections_mark = 1 << 28, simd_mark = 1 << 29;
+// It is `ws task` or `ws taskloop`.
+inline constexpr int task_mark = 1 << 30;
 // Eight bits: those of the type of a variable whose last step may leave it (less than 0: unsigned). 0: none can.
 inline constexpr int step_shift = 32;
 
@@ -37,12 +40,12 @@ inline constexpr const char* chunk_clauses[] = {"schedule", "steal_schedule"};
 inline constexpr const char* critical_prefix = "__ws_critical_";
 
 // The tokens after `#pragma omp parallel` (a loop, sections), `#pragma omp section`, `#pragma omp declare` (a
-// reduction), `#pragma omp atomic` or `#pragma omp critical`. Nothing in them marks an atomic: the compiler's half
-// knows it by its place.
+// reduction), `#pragma omp atomic`, `#pragma omp critical`, `#pragma omp task`, taskloop, taskgroup or taskwait.
+// Nothing in them marks an atomic, a taskgroup or a taskwait: the compiler's half knows it by its place.
 Tokens as_openmp(const Directive& directive, int pragma, unsigned number);
 
-// KINDS of a loop or of sections.
-int site_kinds(const Directive& loop);
+// KINDS of a loop, of sections, a task or a taskloop.
+int site_kinds(const Directive& directive);
 
 // A warning under -Wall, about a loop or sections. `name`: -Wno-ws-NAME turns it off.
 struct Warning {

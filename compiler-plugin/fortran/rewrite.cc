@@ -382,13 +382,18 @@ private:
         if (what.empty() && tokens.size() > 1)
             what = tokens[next++].text;
         const bool loop = what == ws::fortran_language.loop;
-        if (!loop && what != "sections" && what != "atomic" && what != "critical") {
+        const bool tasks = what == "task" || what == "taskloop" || what == "taskgroup";
+        if (!loop && !tasks && what != "sections" && what != "atomic" && what != "critical") {
             const std::string meant =
-                ws::did_you_mean("end " + what, {"end do", "end sections", "end atomic", "end critical"});
+                ws::did_you_mean("end " + what, {"end do", "end sections", "end atomic", "end critical", "end task",
+                                                 "end taskloop", "end taskgroup"});
             complain_at(
                 tokens[0].origin,
                 "unknown directive '!$ws " + tokens[0].text + (next > 1 ? " " + what : "") + "'" +
-                    (meant.empty() ? "; known are 'end do', 'end sections', 'end atomic' and 'end critical'" : meant));
+                    (meant.empty()
+                         ? "; known are 'end do', 'end sections', 'end atomic', 'end critical', 'end task', 'end "
+                           "taskloop' and 'end taskgroup'"
+                         : meant));
             return true;
         }
         const bool simd = loop && next < tokens.size() && tokens[next].is("simd");
@@ -428,6 +433,7 @@ private:
         for (unsigned char byte : name)
             for (int digit : {byte >> 4, byte & 15})
                 coded += "0123456789abcdef"[digit];
+        number_of_marks_++;
         marks_ += ws::fortran_mark + std::string(kind) + " " + std::to_string(first.line) + " " +
                   std::to_string(last_line) + " " + std::to_string(kinds) + " " + coded + " " + first.file + "\n";
     }
@@ -455,6 +461,23 @@ private:
         layout.word(last, ")");
     }
 
+    // The clauses but for a hint that nobody takes.
+    static ws::Tokens without_priority(const ws::Tokens& clauses)
+    {
+        ws::Tokens out;
+        for (size_t i = 0, depth = 0; i < clauses.size(); i++) {
+            if (!depth && clauses[i].is("priority")) {
+                while (!(clauses[++i].is(")") && depth == 1))
+                    depth += size_t(clauses[i].is("(")) - size_t(clauses[i].is(")"));
+                depth = 0;
+                continue;
+            }
+            depth += size_t(clauses[i].is("(")) - size_t(clauses[i].is(")"));
+            out.push_back(clauses[i]);
+        }
+        return out;
+    }
+
     void write(const ws::Directive& parsed, const LexedTokens& lexed, const Place& start)
     {
         Layout layout(out_, options_.form, options_.length);
@@ -464,19 +487,21 @@ private:
         };
         switch (parsed.kind) {
         case ws::DirectiveKind::atomic:
+        case ws::DirectiveKind::taskgroup:
+        case ws::DirectiveKind::taskwait:
+        case ws::DirectiveKind::declare_reduction:
             for (size_t i = 0; i < lexed.places.size(); i++)
                 layout.word(lexed.places[i], lexed.texts[i]);
-            mark("atomic", start, lexed.places.back().line);
+            mark(parsed.kind == ws::DirectiveKind::atomic      ? "atomic"
+                 : parsed.kind == ws::DirectiveKind::taskgroup ? "taskgroup"
+                 : parsed.kind == ws::DirectiveKind::taskwait  ? "taskwait"
+                                                               : "other",
+                 start, lexed.places.back().line);
             break;
         case ws::DirectiveKind::critical:
             layout.word(lexed.places[0], lexed.texts[0]);
             write_name(layout, parsed.name, lexed);
             mark("critical", start, lexed.places.back().line);
-            break;
-        case ws::DirectiveKind::declare_reduction:
-            for (size_t i = 0; i < lexed.places.size(); i++)
-                layout.word(lexed.places[i], lexed.texts[i]);
-            mark("other", start, lexed.places.back().line);
             break;
         case ws::DirectiveKind::section:
             layout.word(lexed.places[0], lexed.texts[0]);
@@ -511,6 +536,23 @@ private:
             mark(loop ? "loop" : "sections", start, lexed.places.back().line, ws::site_kinds(parsed), parsed.loop_name);
             break;
         }
+        case ws::DirectiveKind::task:
+        case ws::DirectiveKind::taskloop:
+            layout.word(lexed.places[0], lexed.texts[0]);
+            copy(without_priority(parsed.rest));
+            layout.break_line();
+            if (!parsed.condition.empty()) {
+                layout.made(lexed.places[size_t(parsed.condition_origin)], "if(");
+                layout.break_line();
+                copy(parsed.condition);
+                layout.break_line();
+                layout.made(start, ")");
+            }
+            // A sign that the construct is ours, and which one.
+            layout.made(start, "priority(" + std::to_string(ws::fortran_task_priority + number_of_marks_) + ")");
+            mark(parsed.kind == ws::DirectiveKind::task ? "task" : "taskloop", start, lexed.places.back().line,
+                 ws::site_kinds(parsed), parsed.loop_name);
+            break;
         case ws::DirectiveKind::none: break;
         }
         layout.finish();
@@ -519,6 +561,7 @@ private:
     const Options& options_;
     Output out_;
     std::string marks_;
+    int number_of_marks_ = 0;
     std::vector<Message> messages_;
     std::map<std::string, std::vector<std::string>> included_;
     std::map<int, std::string> lines_of_directive_;

@@ -138,7 +138,7 @@ void put_into_our_words(MessageText printed, bool is_error, const Known* known, 
         std::string text = printed.part(part);
         if (ws::rename_constructs(text))
             printed.set(part, text);
-        names_ws |= text.find("#pragma ws") != std::string::npos;
+        names_ws |= text.find("#pragma ws") != std::string::npos || text.find("ws task") == 0;
     }
     if (known && strstr(known->message, "enclosing %qs")) {
         std::string text = printed.part(printed.size() - 1);

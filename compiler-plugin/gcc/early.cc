@@ -136,6 +136,10 @@ void walk(gimple_seq* sequence, const Place& place)
         }
         case GIMPLE_TRANSACTION: walk(gimple_transaction_body_ptr(as_a<gtransaction*>(statement)), place); break;
         case GIMPLE_OMP_PARALLEL: walk_region(at, place); break;
+        case GIMPLE_OMP_TASKGROUP:
+            mark_taskgroup(at);
+            walk(gimple_omp_body_ptr(statement), place);
+            break;
         case GIMPLE_OMP_TASK:
         case GIMPLE_OMP_TARGET:
         case GIMPLE_OMP_TEAMS: walk(gimple_omp_body_ptr(statement), place.in_region(false)); break;
@@ -148,7 +152,6 @@ void walk(gimple_seq* sequence, const Place& place)
         case GIMPLE_OMP_CRITICAL:
         case GIMPLE_OMP_MASTER:
         case GIMPLE_OMP_MASKED:
-        case GIMPLE_OMP_TASKGROUP:
         case GIMPLE_OMP_ORDERED:
         case GIMPLE_OMP_SCAN:
         case GIMPLE_OMP_SECTION:

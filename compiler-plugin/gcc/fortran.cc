@@ -46,6 +46,7 @@ struct WrittenDirective {
 };
 
 std::map<std::string, std::map<int, WrittenDirective>> directives; // file, first line
+std::vector<WrittenDirective> in_order; // of the marks
 
 const WrittenDirective* directive_above(const char* file, int line)
 {
@@ -82,7 +83,11 @@ bool read_marks(const char* path)
                                                                {"sections", DirectiveKind::sections},
                                                                {"section", DirectiveKind::section},
                                                                {"atomic", DirectiveKind::atomic},
-                                                               {"critical", DirectiveKind::critical}};
+                                                               {"critical", DirectiveKind::critical},
+                                                               {"task", DirectiveKind::task},
+                                                               {"taskloop", DirectiveKind::taskloop},
+                                                               {"taskgroup", DirectiveKind::taskgroup},
+                                                               {"taskwait", DirectiveKind::taskwait}};
     FILE* source = fopen(path, "r");
     if (!source)
         return false;
@@ -106,8 +111,9 @@ bool read_marks(const char* path)
         auto known = kinds.find(word);
         const DirectiveKind kind = known == kinds.end() ? DirectiveKind::none : known->second;
         const bool ours = strcmp(word, "omp") != 0;
-        directives[file][first] = {last, ours ? ws::full_name(kind, ws::fortran_language) : "", site_kinds, kind,
-                                   from_hexadecimal(line + strlen(ws::fortran_mark) + coded)};
+        in_order.push_back({last, ours ? ws::full_name(kind, ws::fortran_language) : "", site_kinds, kind,
+                            from_hexadecimal(line + strlen(ws::fortran_mark) + coded)});
+        directives[file][first] = in_order.back();
         if (kind == DirectiveKind::atomic)
             note_atomic(file, last);
     }
@@ -135,6 +141,13 @@ constexpr const char* words[][2] = {
     {"!$OMP CRITICAL", "!$ws critical"},
     {"!$OMP DECLARE REDUCTION", "!$ws declare reduction"},
     {"OpenMP directives other than SIMD or DECLARE TARGET", "ws directives"},
+    {"!$OMP END TASKLOOP", "!$ws end taskloop"},
+    {"!$OMP TASKLOOP", "!$ws taskloop"},
+    {"!$OMP END TASKGROUP", "!$ws end taskgroup"},
+    {"!$OMP TASKGROUP", "!$ws taskgroup"},
+    {"!$OMP TASKWAIT", "!$ws taskwait"},
+    {"!$OMP END TASK", "!$ws end task"},
+    {"!$OMP TASK", "!$ws task"},
     {"!$OMP", "!$ws"},
     {"!$omp", "!$ws"},
     {"OpenMP", "ws"},
@@ -343,6 +356,54 @@ void mark_construct(gimple_stmt_iterator* at, gomp_parallel* parallel, const Wri
     before.wrap(at);
 }
 
+// A task or a taskloop whose priority says that it is ours: as in C, its if clause is the mark.
+// It stands at `at`, a taskloop's in the loop that stands there.
+void mark_task(gimple_stmt_iterator* at, gomp_task* task)
+{
+    tree clauses = gimple_omp_task_clauses(task);
+    tree* priority = find_clause(&clauses, OMP_CLAUSE_PRIORITY);
+    tree value = *priority ? OMP_CLAUSE_PRIORITY_EXPR(*priority) : NULL_TREE;
+    if (!value || TREE_CODE(value) != INTEGER_CST)
+        return;
+    const HOST_WIDE_INT number = tree_to_shwi(value) - ws::fortran_task_priority;
+    if (number < 0 || size_t(number) >= in_order.size() || !ws::is_of_tasks(in_order[size_t(number)].kind))
+        return;
+    *priority = OMP_CLAUSE_CHAIN(*priority);
+    const location_t where = gimple_location(task);
+    tree* link = find_clause(&clauses, OMP_CLAUSE_IF);
+    tree condition = *link ? OMP_CLAUSE_IF_EXPR(*link) : NULL_TREE;
+    if (!*link) {
+        *link = build_omp_clause(where, OMP_CLAUSE_IF);
+        OMP_CLAUSE_IF_MODIFIER(*link) = ERROR_MARK;
+    }
+    const WrittenDirective& directive = in_order[size_t(number)];
+    Preparation before(where);
+    gcall* mark = build_mark(directive.kinds, build_zero_cst(long_integer_type_node),
+                             build_zero_cst(long_integer_type_node), directive.loop_name, before.condition(condition));
+    tree marked = before.variable(integer_type_node), may_wait = before.variable(boolean_type_node);
+    gimple_call_set_lhs(mark, marked);
+    before.add(mark);
+    before.add(gimple_build_assign(may_wait, NE_EXPR, marked, integer_zero_node));
+    OMP_CLAUSE_IF_EXPR(*link) = may_wait;
+    gimple_omp_task_set_clauses(task, clauses);
+    before.wrap(at);
+}
+
+// The task of a taskloop, by the outer one of its two loops; null if it is another loop.
+gomp_task* task_of(gomp_for* loop)
+{
+    if (gimple_omp_for_kind(loop) != GF_OMP_FOR_KIND_TASKLOOP)
+        return nullptr;
+    for (auto at = gsi_start(*gimple_omp_body_ptr(loop)); !gsi_end_p(at); gsi_next(&at)) {
+        gimple* statement = gsi_stmt(at);
+        if (gbind* bind = dyn_cast<gbind*>(statement))
+            statement = gimple_seq_first_stmt(gimple_bind_body(bind));
+        if (gomp_task* task = statement ? dyn_cast<gomp_task*>(statement) : nullptr)
+            return task;
+    }
+    return nullptr;
+}
+
 void name_critical(gomp_critical* critical)
 {
     tree name = gimple_omp_critical_name(critical);
@@ -355,7 +416,10 @@ using Places = std::vector<gimple_stmt_iterator>;
 tree collect(gimple_stmt_iterator* at, bool*, walk_stmt_info* info)
 {
     gimple* statement = gsi_stmt(*at);
-    if (gimple_code(statement) == GIMPLE_OMP_PARALLEL || gimple_code(statement) == GIMPLE_OMP_CRITICAL)
+    gomp_task* task = dyn_cast<gomp_task*>(statement);
+    gomp_for* loop = dyn_cast<gomp_for*>(statement);
+    if (gimple_code(statement) == GIMPLE_OMP_PARALLEL || gimple_code(statement) == GIMPLE_OMP_CRITICAL ||
+        (task && !gimple_omp_task_taskloop_p(task)) || (loop && task_of(loop)))
         static_cast<Places*>(info->info)->push_back(*at);
     return NULL_TREE;
 }
@@ -365,6 +429,11 @@ void take_over(gimple_stmt_iterator* at)
     gimple* statement = gsi_stmt(*at);
     if (gomp_critical* critical = dyn_cast<gomp_critical*>(statement)) {
         name_critical(critical);
+        return;
+    }
+    gomp_for* loop = dyn_cast<gomp_for*>(statement);
+    if (gomp_task* task = loop ? task_of(loop) : dyn_cast<gomp_task*>(statement)) {
+        mark_task(at, task);
         return;
     }
     gomp_parallel* parallel = as_a<gomp_parallel*>(statement);
@@ -416,6 +485,8 @@ void take_over_fortran_diagnostics()
         starter_of_diagnostics() = in_our_words;
     };
 }
+
+bool is_written(ws::DirectiveKind kind, location_t at) { return directive_at(at, kind); }
 
 bool read_rewritten_fortran() { return num_in_fnames > 0 && read_marks(in_fnames[0]); }
 

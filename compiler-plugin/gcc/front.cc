@@ -311,6 +311,10 @@ unsigned openmp_pragma(ws::DirectiveKind kind)
     case ws::DirectiveKind::declare_reduction: return PRAGMA_OMP_DECLARE;
     case ws::DirectiveKind::atomic: return PRAGMA_OMP_ATOMIC;
     case ws::DirectiveKind::critical: return PRAGMA_OMP_CRITICAL;
+    case ws::DirectiveKind::task: return PRAGMA_OMP_TASK;
+    case ws::DirectiveKind::taskloop: return PRAGMA_OMP_TASKLOOP;
+    case ws::DirectiveKind::taskgroup: return PRAGMA_OMP_TASKGROUP;
+    case ws::DirectiveKind::taskwait: return PRAGMA_OMP_TASKWAIT;
     case ws::DirectiveKind::none: break;
     }
     gcc_unreachable();
@@ -383,16 +387,17 @@ Rewritten read_and_rewrite(cpp_reader* pfile, location_t at)
         error_about(place(problem.origin), problem.text);
 
     Rewritten out;
-    const bool nothing_left =
-        directive.kind == ws::DirectiveKind::atomic || directive.kind == ws::DirectiveKind::critical;
+    const bool nothing_left = directive.kind == ws::DirectiveKind::atomic ||
+                              directive.kind == ws::DirectiveKind::critical ||
+                              directive.kind == ws::DirectiveKind::taskwait;
     if (directive.kind == ws::DirectiveKind::none || (!problems.empty() && nothing_left))
-        return out; // of a wrong atomic or critical nothing is left that could be looked at further
+        return out; // of a wrong atomic, critical or taskwait nothing is left that could be looked at further
     note_ws_used();
     keep_old_clauses();
     hints_may_follow = directive.kind == ws::DirectiveKind::loop;
     hints.emplace_back();
     out.nothing = false;
-    out.loop = directive.kind == ws::DirectiveKind::loop;
+    out.loop = directive.kind == ws::DirectiveKind::loop || directive.kind == ws::DirectiveKind::taskloop;
     out.pragma = openmp_pragma(directive.kind);
     for (const ws::Token& token : ws::as_openmp(directive, pragma, unsigned(hints.size() - 1)))
         out.tokens.push_back(token.made ? make_token(token, place(token.origin)) : in[token.origin]);

@@ -8,8 +8,8 @@
 //     __builtin_GOMP_parallel (fn, &data, t, 0);        ws_parallel (fn, &data, &site, chunk, steal_chunk);
 //                                                       ws_openmp, if the loop is OpenMP's
 //
-// (with an if clause ws_parallel_if) and in fn the calls that ask for chunks, the barrier GCC adds for firstprivate +
-// lastprivate, and the lock around the merge of reductions.
+// (with an if clause ws_parallel_if; tasks are likewise) and in fn the calls that ask for chunks, the barrier GCC adds
+// for firstprivate + lastprivate, and the lock around the merge of reductions.
 #include "ws_gcc.h"
 
 #include "../clauses/mpi_calls.h"
@@ -45,6 +45,17 @@ enum class Call {
     atomic_end,
     critical_start,
     critical_end,
+    task,
+    taskloop,
+    taskloop_ull,
+    taskwait,
+    taskgroup_start,
+    taskgroup_end,
+    reductions_start,
+    reductions_end,
+    reductions_remap,
+    thread_number,
+    thread_count,
 };
 
 Call call_kind(gimple* statement)
@@ -79,9 +90,24 @@ Call call_kind(gimple* statement)
     case BUILT_IN_GOMP_ATOMIC_END: return Call::atomic_end;
     case BUILT_IN_GOMP_CRITICAL_NAME_START: return Call::critical_start;
     case BUILT_IN_GOMP_CRITICAL_NAME_END: return Call::critical_end;
+    case BUILT_IN_GOMP_TASK: return Call::task;
+    case BUILT_IN_GOMP_TASKLOOP: return Call::taskloop;
+    case BUILT_IN_GOMP_TASKLOOP_ULL: return Call::taskloop_ull;
+    case BUILT_IN_GOMP_TASKWAIT: return Call::taskwait;
+    case BUILT_IN_GOMP_TASKGROUP_START: return Call::taskgroup_start;
+    case BUILT_IN_GOMP_TASKGROUP_END: return Call::taskgroup_end;
+    case BUILT_IN_GOMP_TASKGROUP_REDUCTION_REGISTER: return Call::reductions_start;
+    case BUILT_IN_GOMP_TASKGROUP_REDUCTION_UNREGISTER: return Call::reductions_end;
+    case BUILT_IN_GOMP_TASK_REDUCTION_REMAP: return Call::reductions_remap;
+    // The compiler's own calls, of tasks with reductions; a program's are of a function that it declares.
+    case BUILT_IN_OMP_GET_THREAD_NUM: return Call::thread_number;
+    case BUILT_IN_OMP_GET_NUM_THREADS: return Call::thread_count;
     default: return Call::none;
     }
 }
+
+bool is_fork(Call kind) { return kind == Call::fork || kind == Call::fork_loop; }
+bool is_task(Call kind) { return kind == Call::task || kind == Call::taskloop || kind == Call::taskloop_ull; }
 
 // Makes a static object of `words` words: a text, a number, zeroes, and behind ten of these the addresses.
 tree build_words(location_t at, const char* name, int words, const std::string& text, HOST_WIDE_INT number,
@@ -149,6 +175,10 @@ private:
 
     void lower_function(function* fn);
     void lower_fork(gimple_stmt_iterator* at, gimple* mark, tree parent);
+    void lower_task(gimple_stmt_iterator* at, gimple* mark, tree parent);
+    bool lower_task_child(function* child);
+    void lower_taskgroup(gimple_stmt_iterator* at, gimple* mark);
+    void lower_end_of_reductions(gimple* end);
     // How a loop's variable is counted.
     struct Counting {
         int countdown_bits;
@@ -163,7 +193,7 @@ private:
     struct Child {
         tree function;
         location_t directive;
-        bool sections;
+        ws::DirectiveKind kind;
     };
     void check_mpi_calls(const Child& child);
     void look_behind_pointers();
@@ -193,37 +223,50 @@ void add_reachable(basic_block block, hash_set<basic_block>& reachable)
     }
 }
 
-gimple* first_fork(gimple_stmt_iterator at)
+HOST_WIDE_INT marked(gimple* mark) { return tree_to_shwi(gimple_call_arg(mark, 1)); }
+bool marks_task(gimple* mark) { return marked(mark) & ws::task_mark; }
+bool marks_taskgroup(gimple* mark) { return (marked(mark) & taskgroup_mark) == taskgroup_mark; }
+
+// Whether such a call may be what a mark belongs to.
+bool fits(Call kind, gimple* mark)
 {
-    for (; !gsi_end_p(at); gsi_next(&at)) {
-        const Call kind = call_kind(gsi_stmt(at));
-        if (kind == Call::fork || kind == Call::fork_loop)
-            return gsi_stmt(at);
-    }
-    return nullptr;
+    return marks_taskgroup(mark) ? kind == Call::taskgroup_start : marks_task(mark) ? is_task(kind) : is_fork(kind);
 }
 
-// The fork of the region that a mark belongs to: the nearest after it, as GCC emits nothing of a region between its
-// num_threads and its fork but the copying of what the region gets. None if that can be seen not to return.
-gimple* find_fork(gimple_stmt_iterator mark)
+// The first call in the blocks from `at` on, in order of distance and not behind exceptions, that is `wanted`.
+template <class Wanted> gimple* find_after(gimple_stmt_iterator at, Wanted&& wanted)
 {
-    if (gimple* fork = first_fork(mark))
-        return fork;
+    const auto first = [&](gimple_stmt_iterator in) -> gimple* {
+        for (; !gsi_end_p(in); gsi_next(&in))
+            if (wanted(gsi_stmt(in)))
+                return gsi_stmt(in);
+        return nullptr;
+    };
+    if (gimple* found = first(at))
+        return found;
     hash_set<basic_block> seen;
-    auto_vec<basic_block> blocks; // in order of distance
-    blocks.safe_push(gsi_bb(mark));
+    auto_vec<basic_block> blocks;
+    blocks.safe_push(gsi_bb(at));
     for (unsigned i = 0; i < blocks.length(); i++) {
         edge out;
         edge_iterator iterator;
         FOR_EACH_EDGE(out, iterator, blocks[i]->succs) {
             if (out->flags & EDGE_EH || seen.add(out->dest))
                 continue;
-            if (gimple* fork = first_fork(gsi_start_bb(out->dest)))
-                return fork;
+            if (gimple* found = first(gsi_start_bb(out->dest)))
+                return found;
             blocks.safe_push(out->dest);
         }
     }
     return nullptr;
+}
+
+// The fork of the region that a mark belongs to: the nearest after it, as GCC emits nothing of a region between its
+// num_threads and its fork but the copying of what the region gets. None if that can be seen not to return. The call
+// that puts a task is likewise the nearest after its if clause.
+gimple* find_fork(gimple_stmt_iterator mark)
+{
+    return find_after(mark, [of = gsi_stmt(mark)](gimple* statement) { return fits(call_kind(statement), of); });
 }
 
 tree Lowering::declaration(const char* name, tree type)
@@ -271,8 +314,10 @@ void Lowering::drop_mark(gimple_stmt_iterator* at)
     gimple* mark = gsi_stmt(*at);
     tree result = gimple_call_lhs(mark);
     gimple* instead = gimple_build_nop();
+    // A task gets the value of its if clause.
     if (result)
-        instead = gimple_build_assign(result, build_zero_cst(TREE_TYPE(result)));
+        instead = gimple_build_assign(result, marks_task(mark) ? gimple_call_arg(mark, 5)
+                                                                 : build_zero_cst(TREE_TYPE(result)));
     gsi_replace(at, instead, true);
 }
 
@@ -335,10 +380,107 @@ void Lowering::lower_fork(gimple_stmt_iterator* at, gimple* mark, tree parent)
         arguments.insert(arguments.begin(), condition);
         replace(at, combined ? "ws_parallel_loop_if" : "ws_parallel_if", arguments);
     }
-    children_.push_back({child, gimple_location(mark), sections});
+    children_.push_back(
+        {child, gimple_location(mark), sections ? ws::DirectiveKind::sections : ws::DirectiveKind::loop});
     if (sections)
         note_sections_child(DECL_STRUCT_FUNCTION(child));
     lower_child(DECL_STRUCT_FUNCTION(child), loop_hints(tree_to_uhwi(gimple_call_arg(mark, 0))), counting);
+}
+
+// GOMP_task (fn, data, copy, size, align, if, flags, depend, priority, detach)
+// GOMP_taskloop (fn, data, copy, size, align, flags, tasks, priority, start, end, step)
+void Lowering::lower_task(gimple_stmt_iterator* at, gimple* mark, tree parent)
+{
+    gimple* call = gsi_stmt(*at);
+    const Call kind = call_kind(call);
+    const bool loop = kind != Call::task;
+    const HOST_WIDE_INT kinds = tree_to_shwi(gimple_call_arg(mark, 1)) & ~HOST_WIDE_INT(ws::task_mark);
+    tree site = build_fold_addr_expr(
+        build_site(gimple_location(mark), loop_name(as_a<gcall*>(mark), parent), kinds, "", {}));
+    const unsigned priority = loop ? 7 : 8; // a hint, of which libws makes nothing
+    std::vector<tree> arguments;
+    for (unsigned i = 0; i < (loop ? 11u : priority); i++)
+        if (i != priority)
+            arguments.push_back(gimple_call_arg(call, i));
+    arguments.push_back(site);
+    tree child = TREE_OPERAND(gimple_call_arg(call, 0), 0);
+    replace(at, !loop ? "ws_put_task" : kind == Call::taskloop ? "ws_taskloop" : "ws_taskloop_ull", arguments);
+    children_.push_back(
+        {child, gimple_location(mark), loop ? ws::DirectiveKind::taskloop : ws::DirectiveKind::task});
+    if (lower_task_child(DECL_STRUCT_FUNCTION(child)))
+        if (gimple* end =
+                find_after(*at, [](gimple* statement) { return call_kind(statement) == Call::reductions_end; }))
+            lower_end_of_reductions(end);
+}
+
+// At the end of a taskgroup or a taskloop: GOMP_taskgroup_reduction_unregister (data), behind a loop over what the
+// threads have.
+void Lowering::lower_end_of_reductions(gimple* end)
+{
+    auto_vec<basic_block> blocks; // in order of distance
+    hash_set<basic_block> seen;
+    blocks.safe_push(gimple_bb(end));
+    gimple* count = nullptr;
+    for (unsigned i = 0; i < blocks.length() && !count; i++) {
+        auto at = i ? gsi_last_bb(blocks[i]) : gsi_for_stmt(end);
+        for (; !gsi_end_p(at) && !count; gsi_prev(&at))
+            if (call_kind(gsi_stmt(at)) == Call::thread_count)
+                count = gsi_stmt(at);
+        edge in;
+        edge_iterator iterator;
+        FOR_EACH_EDGE(in, iterator, blocks[i]->preds)
+            if (!seen.add(in->src))
+                blocks.safe_push(in->src);
+    }
+    gcc_assert(count);
+    auto at = gsi_for_stmt(count);
+    replace(&at, "ws_task_slots", {});
+    at = gsi_for_stmt(end);
+    replace(&at, "ws_task_reduction_end", {gimple_call_arg(end, 0)});
+}
+
+void Lowering::lower_taskgroup(gimple_stmt_iterator* at, gimple* mark)
+{
+    replace(at, "ws_taskgroup_start", {});
+    if ((marked(mark) & reducing_taskgroup_mark) != reducing_taskgroup_mark)
+        return;
+    const auto is = [](Call kind) { return [kind](gimple* statement) { return call_kind(statement) == kind; }; };
+    gimple* start = find_after(*at, is(Call::reductions_start));
+    gcc_assert(start);
+    tree data = gimple_call_arg(start, 0);
+    auto there = gsi_for_stmt(start);
+    replace(&there, "ws_task_reduction_start", {data});
+    gimple* end = find_after(*at, [&](gimple* statement) { // none if the group never ends
+        return call_kind(statement) == Call::reductions_end && operand_equal_p(gimple_call_arg(statement, 0), data);
+    });
+    if (end)
+        lower_end_of_reductions(end);
+}
+
+// Returns whether it is a taskloop's with a reduction.
+bool Lowering::lower_task_child(function* child)
+{
+    bool reduces = false;
+    push_cfun(child);
+    basic_block block;
+    FOR_EACH_BB_FN(block, child)
+        for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
+            switch (call_kind(gsi_stmt(at))) {
+            case Call::reductions_remap: {
+                gimple* call = gsi_stmt(at);
+                replace(&at, "ws_task_reduction_remap",
+                        {gimple_call_arg(call, 0), gimple_call_arg(call, 1), gimple_call_arg(call, 2)});
+                break;
+            }
+            case Call::thread_number:
+                reduces = true;
+                replace(&at, "ws_task_slot", {});
+                break;
+            default: break;
+            }
+    cgraph_edge::rebuild_edges();
+    pop_cfun();
+    return reduces;
 }
 
 void Lowering::lower_child_call(gimple_stmt_iterator* at, bool after_loop, const Counting& counting)
@@ -462,9 +604,10 @@ void Lowering::check_mpi_calls(const Child& of)
     const auto refuse = [&](const Found& found, ws::MpiCall kind) {
         if (!refused_.insert(found.at).second)
             return;
-        const std::string of_directive =
-            std::string(of.sections ? "section" : "loop") + " of '" +
-            ws::full_name(of.sections ? ws::DirectiveKind::sections : ws::DirectiveKind::loop, language()) + "'";
+        const std::string of_directive = std::string(of.kind == ws::DirectiveKind::sections ? "section"
+                                                     : of.kind == ws::DirectiveKind::task   ? "task"
+                                                                                            : "loop") +
+                                         " of '" + ws::full_name(of.kind, language()) + "'";
         error_about(found.at,
                     "'" + ws::mpi_name(symbol_of(found)) + "' in a " + of_directive + ": " + ws::why_refused(kind));
         if (found.inside != child)
@@ -541,6 +684,12 @@ void Lowering::lower_function(function* fn)
                 if (gimple* fork = find_fork(at))
                     forks[fork] = gsi_stmt(at);
                 break;
+            case Call::taskwait:
+                if (is_our_taskwait(gimple_location(gsi_stmt(at)))) {
+                    changed = true;
+                    replace(&at, "ws_taskwait", {});
+                }
+                break;
             case Call::critical_start:
             case Call::critical_end:
                 if (const char* name = critical_name(gimple_call_arg(gsi_stmt(at), 0))) {
@@ -557,7 +706,13 @@ void Lowering::lower_function(function* fn)
     FOR_EACH_BB_FN(block, fn)
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
             auto fork = forks.find(gsi_stmt(at));
-            if (fork != forks.end())
+            if (fork == forks.end())
+                continue;
+            if (marks_taskgroup(fork->second))
+                lower_taskgroup(&at, fork->second);
+            else if (marks_task(fork->second))
+                lower_task(&at, fork->second, fn->decl);
+            else
                 lower_fork(&at, fork->second, fn->decl);
         }
     FOR_EACH_BB_FN(block, fn)

@@ -11,6 +11,7 @@
 //   sections.cc           sections become a loop
 //   steps.cc              loops whose last step may leave the type of their variable
 //   atomics.cc            atomics are plain while nobody shares the loop
+//   tasks.cc              what the next pass is to know of tasks
 //   lower.cc            a pass after it: the outlined loops and the criticals call libws instead of libgomp
 //   names.cc            what a loop is called
 //   plain.cc            a pass before inlining: a loop that nobody shares runs in its function, as it was written
@@ -35,7 +36,7 @@ constexpr unsigned raw_pragma = PRAGMA_OACC_LOOP;
 // What the parser gets instead of the raw pragma.
 struct Rewritten {
     bool nothing = true; // the directive was not understood: there is no pragma any more
-    bool loop = false; // it is `ws for`
+    bool loop = false; // it is `ws for` or `ws taskloop`
     unsigned pragma = 0; // enum pragma_kind
     std::vector<cpp_token> tokens; // ends with CPP_PRAGMA_EOL
 };
@@ -151,6 +152,8 @@ const ws::Language& language();
 
 // gfortran: whether the source was rewritten (../fortran); reads what the rewriter says about it.
 bool read_rewritten_fortran();
+// Whether a directive of ours of this kind stands there.
+bool is_written(ws::DirectiveKind kind, location_t at);
 void take_over_fortran_diagnostics();
 void register_fortran_pass(const char* plugin_name);
 
@@ -163,6 +166,13 @@ std::string loop_name(gcall* mark, tree function);
 // A mark for a construct without a directive of ours. Without a condition it is always shared.
 gcall* build_mark(HOST_WIDE_INT kinds, tree chunk, tree steal_chunk, const std::string& name,
                   tree condition = integer_one_node);
+
+// Marks a `ws taskgroup` for the pass that follows: the call that begins it comes next.
+constexpr HOST_WIDE_INT taskgroup_mark = HOST_WIDE_INT(ws::task_mark) | ws::sections_mark,
+                        reducing_taskgroup_mark = taskgroup_mark | ws::simd_mark;
+void mark_taskgroup(gimple_stmt_iterator at);
+// Whether a call of GOMP_taskwait that stands there is a `ws taskwait`.
+bool is_our_taskwait(location_t at);
 
 // The function a call expression or statement calls, if it is one of ours.
 bool is_marker(tree function, const char* name);

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-PROGRAMS = 10
+PROGRAMS = 11
 LIMIT = 60
 
 

@@ -15,6 +15,8 @@ DIRECTIVES = {
     'for': ('a loop whose iterations waiting ranks may run', ['#pragma ws for [simd] [clause...]', '!$ws do [simd] [clause...]'],
             ['MPI calls in loops']),
     'sections': ('sections of a block that waiting ranks may run', ['#pragma ws sections [clause...]', '#pragma ws section', '!$ws sections [clause...]'], []),
+    'task': ('statements that waiting ranks may run', ['#pragma ws task [clause...]', '#pragma ws taskloop [clause...]',
+             '#pragma ws taskgroup [task_reduction(...)]', '#pragma ws taskwait', '!$ws task [clause...]'], []),
     'declare reduction': ('a reduction of one\'s own for shared loops',
                           ['#pragma ws declare reduction(name : types : combiner) [initializer(expression)]', '!$ws declare reduction(...)'], []),
     'atomic': ('one indivisible access to memory', ['#pragma ws atomic [read|write|update|capture] [order]', '!$ws atomic [...]'], []),

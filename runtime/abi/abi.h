@@ -14,6 +14,7 @@
 #define WORKSHARE_ABI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -147,7 +148,8 @@ extern __thread unsigned ws_group_depth __attribute__((tls_model("initial-exec")
 struct ws_group {
     volatile uintptr_t waiting; /* deferred, and not over yet */
 };
-/* The head of a deferred task: `run` runs it, once, on any thread, and frees it. It must not throw. */
+/* The head of a deferred task: `run` runs it, once, on any thread, and frees it. It must not throw. No group: libws's
+ * own, a task of a directive. */
 struct ws_deferred {
     void (*run)(struct ws_deferred *);
     struct ws_group *group;
@@ -156,6 +158,42 @@ struct ws_deferred {
 bool ws_group_put(struct ws_group *group, struct ws_deferred *task);
 /* Returns when all tasks of the group are over. Meanwhile the calling thread runs tasks, also of other groups. */
 void ws_group_wait(struct ws_group *group);
+
+/* `ws task` and its kin, as GCC lowers OpenMP's: what follows are libgomp's GOMP_ functions of these names, with a
+ * place instead of a priority and a detach event.
+ *
+ * Runs fn, now or later, with `data`, or with a copy of these size bytes that copy(to, data) makes (null: memcpy) and
+ * that fn frees the members of. Now: if nobody could take it, if not `may_wait` (its if clause), or if there is no
+ * room; after the tasks before it in `depend`. */
+#define WS_TASK_FINAL 2u        /* flags: as libgomp's */
+#define WS_TASK_DEPEND 8u
+#define WS_TASK_UP 256u         /* of loops */
+#define WS_TASK_GRAINSIZE 512u
+#define WS_TASK_IF 1024u
+#define WS_TASK_NOGROUP 2048u
+#define WS_TASK_REDUCTION 4096u
+#define WS_TASK_STRICT 16384u
+void ws_put_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool may_wait,
+                 unsigned flags, void **depend, struct ws_site *site);
+/* The loop in tasks: `data` begins with two words, in which fn finds the start and the end of its part. `tasks`: their
+ * number, or with WS_TASK_GRAINSIZE the number of iterations of each; 0: the runtime chooses. */
+void ws_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, unsigned flags,
+                 unsigned long tasks, long start, long end, long step, struct ws_site *site);
+void ws_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+                     unsigned flags, unsigned long tasks, unsigned long long start, unsigned long long end,
+                     unsigned long long step, struct ws_site *site);
+/* Waits for the tasks that the current one, or the code outside of tasks, has put. */
+void ws_taskwait(void);
+/* Around a taskgroup. The second waits for all tasks put between them, and for those that these have put. */
+void ws_taskgroup_start(void);
+void ws_taskgroup_end(void);
+/* The reductions of a taskgroup or a taskloop: `data` as libgomp's GOMP_taskgroup_reduction_register has it. Each of
+ * ws_task_slots() threads has a copy of each variable; the calling one has that of the number ws_task_slot(). */
+void ws_task_reduction_start(uintptr_t *data);
+void ws_task_reduction_end(uintptr_t *data);
+void ws_task_reduction_remap(size_t count, size_t originals, void **pointers);
+int ws_task_slots(void);
+int ws_task_slot(void);
 
 /* Called by a constructor of each translation unit that has such code, before main: what MPI_Init must prepare. */
 #define WS_USES_CRITICAL 1u     /* the node-wide locks, also without -workshare */

@@ -3,6 +3,7 @@
 // An exception that leaves an iteration ends the program by std::terminate, as in OpenMP: the outlined loop is code
 // that must not throw. So does the end of its thread (pthread_exit, pthread_cancel), which unwinds the stack too. What
 // is here says in which loop. In programs without the C++ library there is nothing to do: see loop/left.cpp.
+#include "abi/abi.h"
 #include "loop/participant.h"
 
 #include <cstdio>
@@ -23,9 +24,14 @@ void* (*type_of_exception)(); // null: there is none, or nobody knows
 
 void name_the_loop()
 {
-    if (self.in_region || self.site) {
+    const bool thrown = !type_of_exception || type_of_exception();
+    if (ws_group_depth && thrown) { // its name is not known: it may have been a call
+        constexpr char text[] =
+            "workshare: error: an exception left a ws task, or a loop in one; catch it inside the task\n";
+        if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+            abort();
+    } else if (self.in_region || self.site) {
         char text[512];
-        const bool thrown = !type_of_exception || type_of_exception();
         int length = std::snprintf(text, sizeof text, "workshare: error: %s an iteration of the ws loop%s%s; %s\n",
                                    thrown ? "an exception left" : "std::terminate was called in", self.site ? " " : "",
                                    self.site ? self.site->where : "",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "group/crew.h"
+#include "group/part.h"
 
-#include "loop/open_region.h"
 #include "base/times.h"
 
 #include <new>
@@ -16,55 +15,36 @@ using loop::self;
 using base::cpu_relax;
 using base::ticks;
 
-namespace {
+__thread Part part __attribute__((tls_model("initial-exec")));
 
-// How the calling thread takes part in tasks.
-struct Part {
-    Crew* crew;
-    Member* member; // null: what it puts runs at once
-    bool owns;      // it has opened the crew's region
-    uint64_t began; // ticks; of the first task that somebody waited for, if no region is open; 0: none
-    uint64_t rung;  // ticks; owner: when it last looked for sleepers
-    unsigned nested; // waits, each in a task that the one before ran
-};
-WS_THREAD_LOCAL Part part;
+namespace {
 
 Crew* volatile crews[window::max_slots]; // by the owner's slot; they stay
 
 // A guest without tasks looks for new ones for so long, as the owner may be about to put some.
 constexpr double hunt_us = 100;
-// A wait inside of so many others takes no tasks of threads that are there to run them: each could bring another wait,
-// and the stack is finite. Its own tasks are parts of what it waits for.
-constexpr unsigned most_nested = 32;
 // An owner that runs tasks looks whether thieves want guests or sleep.
 constexpr double look_us = 20;
 constexpr uint64_t turns = 1 << 30; // hours
 
-void run(ws_deferred* task)
+void run_one(ws_deferred* task)
 {
-    ws_group* const group = task->group;
+    ws_group* const group = task->group; // null: a directive's
     ws_group_depth++;
     if (part.member)
         Hardware::store_relaxed(part.member->busy, 1);
-    task->run(task); // deletes it
+    task->run(task); // deletes it, unless it is a directive's
     ws_group_depth--;
     if (part.member && !ws_group_depth)
         Hardware::store_relaxed(part.member->busy, 0); // ordered by the next line: who sees the group done sees this
-    // Full: what the task wrote comes before. Pairs with is_done().
-    Hardware::fetch_add_full(group->waiting, Hardware::Word(0) - 1);
+    if (group)
+        // Full: what the task wrote comes before. Pairs with is_done().
+        Hardware::fetch_add_full(group->waiting, Hardware::Word(0) - 1);
+    else
+        over(*static_cast<Task*>(task));
 }
 
-bool is_done(const ws_group& group) { return Hardware::load_acquire(group.waiting) == 0; } // pairs with run()
-
-// Thieves are to come, as there are tasks. A guest may withdraw the offer at the same time: the next task, or the next
-// look of the owner that waits, repeats it.
-void offer(const Participant& p)
-{
-    if (WS_LIKELY(Hardware::load_relaxed(part.crew->offered)))
-        return;
-    Hardware::store_full(part.crew->offered, 1); // full: before the bit that it stands for
-    loop::offer_turns(p, true);
-}
+bool is_done(const ws_group& group) { return Hardware::load_acquire(group.waiting) == 0; } // pairs with run_one()
 
 // A guest has found no task.
 void withdraw(const Participant& p)
@@ -110,7 +90,7 @@ void guest_part(void* crew)
 {
     Participant& p = self;
     const Part outer = part;
-    part = {static_cast<Crew*>(crew), static_cast<Crew*>(crew)->join(), false, 0, 0, 0};
+    part = {static_cast<Crew*>(crew), static_cast<Crew*>(crew)->join(), false, 0, 0, 0, {}, nullptr};
     const uint64_t chunk = uint64_t(base::times::task_chunk_us * p.host->ticks_per_us),
                    hunt = uint64_t(hunt_us * p.host->ticks_per_us);
     for (long lo, hi; loop::next_chunk(&lo, &hi);)
@@ -125,67 +105,6 @@ void guest_part(void* crew)
         Crew::leave(*part.member);
     part = outer;
 }
-
-Crew* crew_of(const Participant& p)
-{
-    Crew* volatile& crew = crews[p.region - p.host->slots->regions];
-    if (!crew) // only the thread with the slot comes here
-        base::store_release(crew, Crew::make());
-    return crew;
-}
-
-void look_after_thieves(Participant& p)
-{
-    const uint64_t now = ticks();
-    if (double(now - part.rung) < look_us * p.host->ticks_per_us)
-        return;
-    part.rung = now;
-    loop::make_wanted_guests();
-    if (part.member->deque.size())
-        offer(p);
-    loop::ring_sleepers(p, now);
-}
-
-// The calling thread's next task while it waits for something; null: `done()`.
-template <class Done> ws_deferred* wait_for_one(Participant& p, const char* what, Done&& done)
-{
-    const auto next = [] {
-        return part.member ? part.crew->next(*part.member, part.nested < most_nested) : nullptr;
-    };
-    ws_deferred* task = next();
-    if (task)
-        return task;
-    const uint64_t since = ticks();
-    loop::wait_until(what, [&] { return done() || (task = next()); });
-    p.idle_ticks += ticks() - since;
-    return task;
-}
-
-// While it lives, the calling thread computes as its region's owner did when it opened.
-class Computing {
-public:
-    explicit Computing(const Participant& p)
-    {
-        if (WS_LIKELY(!part.member || p.region->state.computes_as_now()))
-            return;
-        changed_ = true;
-        floats_.note();
-        locale_ = uselocale(p.region->state.locale);
-        p.region->state.floats.load();
-    }
-    ~Computing()
-    {
-        if (WS_LIKELY(!changed_))
-            return;
-        floats_.load();
-        uselocale(locale_);
-    }
-
-private:
-    bool changed_ = false;
-    loop::FloatControl floats_;
-    locale_t locale_;
-};
 
 // Opens a region of turns for the calling thread's tasks. False if it is not to be shared, or nobody waits any more.
 __attribute__((noinline)) bool open(Participant& p, ws_site* site)
@@ -211,6 +130,7 @@ __attribute__((noinline)) void close(Participant& p)
                    wait_for_one(p, "guests that finish", [&] { return p.region->descriptor->joiners() == 0; }))
             run(task);
     while (part.crew->has_tasks()); // of guests that have left since the last look
+    part.crew->root.addresses.clear();
     part.crew = nullptr;
     part.member = nullptr;
     part.owns = false;
@@ -218,6 +138,57 @@ __attribute__((noinline)) void close(Participant& p)
 }
 
 } // namespace
+
+Crew* crew_of(const Participant& p)
+{
+    Crew* volatile& crew = crews[p.region - p.host->slots->regions];
+    if (!crew) // only the thread with the slot comes here
+        base::store_release(crew, Crew::make());
+    return crew;
+}
+
+void run(ws_deferred* task)
+{
+    for (;;) {
+        run_one(task);
+        Task* const ready = part.ready;
+        if (WS_LIKELY(!ready))
+            return;
+        part.ready = ready->next;
+        task = ready;
+    }
+}
+
+// A guest may withdraw the offer at the same time: the next task, or the next look of the owner that waits, repeats it.
+void offer(const Participant& p)
+{
+    if (WS_LIKELY(Hardware::load_relaxed(part.crew->offered)))
+        return;
+    Hardware::store_full(part.crew->offered, 1); // full: before the bit that it stands for
+    loop::offer_turns(p, true);
+}
+
+void look_after_thieves(Participant& p)
+{
+    const uint64_t now = ticks();
+    if (double(now - part.rung) < look_us * p.host->ticks_per_us)
+        return;
+    part.rung = now;
+    loop::make_wanted_guests();
+    if (part.member->deque.size())
+        offer(p);
+    loop::ring_sleepers(p, now);
+}
+
+void end_wait()
+{
+    if (ws_group_depth)
+        return;
+    part.began = 0;
+    // With tasks of other groups left, the caller is in a function that puts tasks, called by another that waits later.
+    if (part.owns && !part.crew->has_tasks() && !part.crew->is_busy(*part.member))
+        close(self);
+}
 
 Crew* Crew::make()
 {
@@ -238,6 +209,7 @@ Member* Crew::join()
             Member* const made = new (std::nothrow) Member;
             if (!made)
                 return nullptr;
+            made->number = i;
             member = base::keep_first(members_[i], made);
             for (Flag known = Hardware::load_relaxed(known_); known < i + 1; known = Hardware::load_relaxed(known_))
                 Hardware::cas_full(known_, known, i + 1); // full: the member comes before. Pairs with steal()
@@ -332,27 +304,8 @@ WS_EXPORT bool ws_group_put(ws_group* group, ws_deferred* task)
 
 WS_EXPORT void ws_group_wait(ws_group* group)
 {
-    Participant& p = self;
-    const Computing computing(p);
-    const auto done = [&] {
-        if (part.owns)
-            look_after_thieves(p);
-        return is_done(*group);
-    };
-    while (!is_done(*group))
-        if (ws_deferred* const task = wait_for_one(p, "tasks of its group", done)) {
-            part.nested++;
-            run(task);
-            part.nested--;
-            if (part.owns)
-                look_after_thieves(p);
-        }
-    if (ws_group_depth)
-        return;
-    part.began = 0;
-    // With tasks of other groups left, the caller is in a function that puts tasks, called by another that waits later.
-    if (part.owns && !part.crew->has_tasks() && !part.crew->is_busy(*part.member))
-        close(p);
+    run_until("tasks of its group", [group] { return is_done(*group); });
+    end_wait();
 }
 
 // MPI_Finalize begins: by the thread that called MPI_Init.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Tasks within a process (ws::task_group): the threads that run those of one owner, the rank's own and its guests.
+// Tasks within a process (ws::task_group, `ws task`): the threads that run those of one owner, the rank's own and its
+// guests.
 //
 // Nothing is deferred while no rank waits: a task then runs at once, in order, like a call. When a thread that may own
 // regions puts a task and a thief is hungry, a region is published whose iterations are turns: a guest that has one
@@ -9,6 +10,7 @@
 
 #include "abi/abi.h"
 #include "group/deque.h"
+#include "group/task.h"
 #include "loop/region.h"
 #include "base/os.h"
 
@@ -24,6 +26,7 @@ struct alignas(64) Member {
     volatile Flag taken = 0; // a thread has it
     volatile Flag busy = 0;  // that thread runs a task
     unsigned victim = 0;     // its thread's: where it stole last
+    unsigned number = 0;     // in its crew; 0: the owner's
 };
 
 class Crew {
@@ -47,6 +50,11 @@ public:
     bool is_busy(const Member& own) const;
 
     static Crew* make(); // null: no memory
+
+    // Members there have been so far.
+    unsigned members() const { return Hardware::load_acquire(known_); } // pairs with join()
+    Task root;         // stands for the owner's functions, as the parent of the tasks that these put
+    ws_group all = {}; // the tasks of directives that are in no taskgroup
 
     // Thieves are to come. By a member that has put a task; and not by one that has found none.
     volatile Flag offered = 0;

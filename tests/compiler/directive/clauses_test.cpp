@@ -266,7 +266,8 @@ TEST_CASE("declare reduction is handed on whole") {
 }
 
 TEST_CASE("unknown directives list the known ones") {
-    const std::string known = "; known are 'for', 'sections', 'section', 'atomic', 'critical' and 'declare reduction'";
+    const std::string known = "; known are 'for', 'sections', 'section', 'atomic', 'critical', 'task', 'taskloop', "
+                              "'taskgroup', 'taskwait' and 'declare reduction'";
     for (const std::string name : {"frobnicate", "do", "declare simd", "parallel"})
         CHECK(problem(name) == "0: unknown directive '#pragma ws " + name + "'" + known);
     CHECK(problem("") == "-1: '#pragma ws' names no directive" + known);
@@ -343,7 +344,7 @@ TEST_CASE("messages in Fortran's words") {
     parse(lex("do nowait"), -1, problems, fortran_language);
     REQUIRE(problems.size() == 2);
     CHECK(problems[0].text == "unknown directive '!$ws for'; known are 'do', 'sections', 'section', 'atomic', "
-                              "'critical' and 'declare reduction'");
+                              "'critical', 'task', 'taskloop', 'taskgroup', 'taskwait' and 'declare reduction'");
     CHECK(problems[1].text == "unknown clause 'nowait' on '!$ws do'");
 }
 
@@ -431,6 +432,39 @@ TEST_CASE("a condition") {
           "7: modifier 'parallel' is not supported in the 'if' clause of '#pragma ws for'");
     CHECK(problem("for if(n) if(m)") == "10: more than one 'if' clause on '#pragma ws for'");
     CHECK(problem("for if()") == "6: nothing between the parentheses in the 'if' clause of '#pragma ws for'");
+}
+
+TEST_CASE("tasks") {
+    const Parsed p =
+        parsed("task untied depend(in : a[i]), shared(x) if(n > 3) final(n) in_reduction(+ : s) name(\"t\")");
+    CHECK(p.problems.empty());
+    CHECK(p.directive.kind == DirectiveKind::task);
+    const std::string kinds =
+        std::to_string(task_mark | int(WS_DYNAMIC | WS_DYNAMIC << 8 | WS_SITE_ANY_ORDER | WS_SITE_STEAL));
+    CHECK(print(as_openmp(p.directive, -1, 5)) ==
+          "untied depend ( in : a [ i ] ) shared ( x ) final ( n ) in_reduction ( + : s ) if ( __ws_mark ( 5 , " +
+              kinds + " , 0 , 0 , \"t\" , ( n > 3 ) ? 1 : 0 ) )");
+    CHECK(print(as_openmp(parsed("taskloop nogroup grainsize(4)").directive, -1, 0)) ==
+          "nogroup grainsize ( 4 ) if ( __ws_mark ( 0 , " + kinds + " , 0 , 0 , \"\" , 1 ) )");
+    CHECK(as_openmp(parsed("taskwait").directive, -1, 0).empty());
+    CHECK(print(as_openmp(parsed("taskgroup task_reduction(+ : s)").directive, -1, 0)) == "task_reduction ( + : s )");
+    CHECK(problem("task depend(inoutset : a)") ==
+          "12: expected 'in:', 'out:' or 'inout:' and variables in the 'depend' "
+          "clause of '#pragma ws task'");
+    CHECK(problem("task nogroup") == "5: unknown clause 'nogroup' on '#pragma ws task'");
+    CHECK(problem("taskloop nogroup(1)") ==
+          "16: clause 'nogroup' takes nothing in parentheses on '#pragma ws taskloop'");
+    CHECK(problem("taskloop num_tasks(3) grainsize(2)") ==
+          "22: both 'grainsize' and 'num_tasks' on '#pragma ws taskloop'");
+    CHECK(problem("taskwait nowait") == "9: expected nothing after 'taskwait' on '#pragma ws taskwait'");
+    for (const std::string name : {"task", "taskloop", "taskgroup", "taskwait"}) {
+        Problems problems;
+        CHECK(parse(lex(name), -1, problems, clang_language).kind == DirectiveKind::none);
+        CHECK(problems.size() == 1);
+        CHECK(problems[0].text ==
+              "'#pragma ws " + name + "' is not supported by the plugin for clang; use GCC for this file");
+        CHECK(parsed(name).problems.empty());
+    }
 }
 
 TEST_CASE("sections") {

@@ -9,6 +9,7 @@
  *         alone    no guests
  *         plain    loops that may run plainly where they stand do so at every other execution, the first one too; the
  *                  rest as in `order`
+ * With tail and random, a task runs when somebody waits for it, or another with `depend` comes: the last one first.
  * Loops that are marked as free of order get it: with tail and random the last iteration comes at any time. For others
  * the rules for the last iteration are libws's (docs: the plugin relies on them for firstprivate + lastprivate):
  * its chunk is handed out when all others are gone, ends its participant's work, and that participant leaves
@@ -50,7 +51,7 @@ struct part {
 
 /* For the tests. */
 int ws_fake_regions, ws_fake_joined, ws_fake_unshared, ws_fake_splits, ws_fake_merges, ws_fake_atomics,
-    ws_fake_criticals, ws_fake_features, ws_fake_plain;
+    ws_fake_criticals, ws_fake_features, ws_fake_plain, ws_fake_tasks;
 struct ws_site *ws_fake_site;
 long ws_fake_chunk, ws_fake_steal_chunk;
 
@@ -531,6 +532,160 @@ void ws_critical_end(struct ws_critical *critical)
 {
     if (pthread_mutex_unlock(&lock_of(critical)->mutex))
         fail("the end of a critical that was not entered");
+}
+
+/* ---- tasks */
+
+enum { SLOTS = 3 };
+struct task {
+    void (*fn)(void *);
+    void *data, *memory;
+    uintptr_t *reductions;
+    struct task *next;
+};
+/* What the thread runs: a task, or the code outside. */
+struct context {
+    struct task *waiting;
+    uintptr_t *reductions;
+    int slot;
+};
+static __thread struct context context;
+static __thread int next_slot;
+
+static void run_task(void (*fn)(void *), void *data, uintptr_t *reductions)
+{
+    struct context outer = context;
+    context = (struct context) {.reductions = reductions, .slot = mode == ORDER ? 0 : next_slot++ % SLOTS};
+    fn(data);
+    ws_taskwait();
+    context = outer;
+}
+
+static void put_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool may_wait,
+                     unsigned flags, void **depend, struct ws_site *site, const uint64_t *range)
+{
+    if ((uintptr_t) site % 64 || site->kinds >> 24 != WS_ABI || !site->where || !*site->where)
+        fail("the place of a task");
+    if (!(flags & WS_TASK_DEPEND) != !depend)
+        fail("depend without its flag");
+    pthread_once(&once, set_up);
+    ws_fake_tasks++;
+    if (depend)
+        ws_taskwait();
+    struct task *task = (struct task *) calloc(1, sizeof *task);
+    task->memory = malloc((size_t) (size + align));
+    task->data = (char *) task->memory + (-(uintptr_t) task->memory & (uintptr_t) (align - 1));
+    task->fn = fn;
+    task->reductions = context.reductions;
+    if (copy)
+        copy(task->data, data);
+    else
+        memcpy(task->data, data, (size_t) size);
+    if (range)
+        memcpy(task->data, range, 2 * sizeof *range);
+    if ((mode == TAIL || mode == RANDOM) && may_wait && !(flags & WS_TASK_FINAL) && !depend) {
+        task->next = context.waiting;
+        context.waiting = task;
+        return;
+    }
+    run_task(task->fn, task->data, task->reductions);
+    free(task->memory);
+    free(task);
+}
+
+void ws_put_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool may_wait,
+                 unsigned flags, void **depend, struct ws_site *site)
+{
+    put_task(fn, data, copy, size, align, may_wait, flags, depend, site, NULL);
+}
+
+void ws_taskwait(void)
+{
+    while (context.waiting) {
+        struct task *task = context.waiting;
+        context.waiting = task->next;
+        run_task(task->fn, task->data, task->reductions);
+        free(task->memory);
+        free(task);
+    }
+}
+
+void ws_taskgroup_start(void) {}
+void ws_taskgroup_end(void) { ws_taskwait(); }
+
+static void taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+                     unsigned flags, unsigned long tasks, uint64_t start, uint64_t end, uint64_t n, uint64_t step,
+                     struct ws_site *site)
+{
+    uint64_t each = flags & WS_TASK_GRAINSIZE ? tasks : n / (tasks ? tasks : 4);
+    if (flags & WS_TASK_REDUCTION)
+        ws_task_reduction_start((uintptr_t *) ((uintptr_t *) data)[2]);
+    for (uint64_t i = 0, took; i < n; i += took) {
+        took = !each ? 1 : n - i < 2 * each ? n - i : each;
+        uint64_t range[2] = {start + i * step, i + took < n ? start + (i + took) * step : end};
+        put_task(fn, data, copy, size, align, flags & WS_TASK_IF, flags, NULL, site, range);
+    }
+    if (!(flags & WS_TASK_NOGROUP))
+        ws_taskgroup_end();
+}
+
+void ws_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, unsigned flags,
+                 unsigned long tasks, long start, long end, long step, struct ws_site *site)
+{
+    uint64_t n = step > 0 ? (start < end ? ((uint64_t) end - (uint64_t) start - 1) / (uint64_t) step + 1 : 0)
+                          : (start > end ? ((uint64_t) start - (uint64_t) end - 1) / -(uint64_t) step + 1 : 0);
+    taskloop(fn, data, copy, size, align, flags, tasks, (uint64_t) start, (uint64_t) end, n, (uint64_t) step, site);
+}
+
+void ws_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+                     unsigned flags, unsigned long tasks, unsigned long long start, unsigned long long end,
+                     unsigned long long step, struct ws_site *site)
+{
+    bool up = flags & WS_TASK_UP;
+    uint64_t n =
+        up ? (start < end ? (end - start - 1) / step + 1 : 0) : (start > end ? (start - end - 1) / -step + 1 : 0);
+    taskloop(fn, data, copy, size, align, flags, tasks, start, end, n, step, site);
+}
+
+int ws_task_slot(void)
+{
+    return context.slot;
+}
+
+int ws_task_slots(void)
+{
+    return SLOTS;
+}
+
+void ws_task_reduction_start(uintptr_t *data)
+{
+    data[2] = (uintptr_t) calloc(SLOTS, data[1]);
+    data[4] = (uintptr_t) context.reductions;
+    data[6] = data[2] + SLOTS * data[1];
+    context.reductions = data;
+}
+
+void ws_task_reduction_end(uintptr_t *data)
+{
+    context.reductions = (uintptr_t *) data[4];
+    free((void *) data[2]);
+}
+
+void ws_task_reduction_remap(size_t count, size_t originals, void **pointers)
+{
+    (void) originals;
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t at = (uintptr_t) pointers[i], found = 0;
+        for (uintptr_t *data = context.reductions; data && !found; data = (uintptr_t *) data[4]) {
+            bool copy = at >= data[2] && at < data[6];
+            for (uintptr_t v = 0; v < data[0]; v++)
+                if (copy ? (at - data[2]) % data[1] == data[7 + 3 * v + 1] : data[7 + 3 * v] == at)
+                    found = data[2] + (uintptr_t) context.slot * data[1] + data[7 + 3 * v + 1];
+        }
+        if (!found)
+            fail("nothing reduces what a task names in in_reduction");
+        pointers[i] = (void *) found;
+    }
 }
 
 __asm__(".globl \"" WS_LINK_SYMBOL "\"\n\t.set \"" WS_LINK_SYMBOL "\", ws_uses");

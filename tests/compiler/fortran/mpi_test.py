@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../job/mpi'))
 from job import CORES, expect, expect_lines, finish, run  # noqa: E402
 
-for program in ('loops', 'data', 'sync', 'fixed', 'openmp', 'openmp_on'):
+for program in ('loops', 'data', 'sync', 'fixed', 'tasks', 'openmp', 'openmp_on'):
     for ranks, seed in (2, 0), (2, 1), (2, 2), (1, 0), (3, 3):
         result = run(f'fortran_{program}', ranks=ranks, env={'WS_CHAOS': str(seed)} if seed else {},
                      steals=1 < ranks <= CORES and program in ('loops', 'data', 'sync'))

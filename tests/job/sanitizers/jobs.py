@@ -32,6 +32,8 @@ for seed in range(1, 21 if soak else 2):
         (['mpi_in_chunks', 'thread'], {}),
         (['task_groups', seed, regions // 2], {}),
         (['task_groups', seed, regions // 2], {'WS_CHAOS': str(seed)}),
+        (['tasks', seed, regions // 4], {}),
+        (['tasks', seed, regions // 4], {'WS_CHAOS': str(seed)}),
         (['tasks_oracle', 20 * regions, 5], {'MPIR_CVAR_NUM_CLIQUES': '2', 'steals': False}),
         (['tasks_oracle', 20 * regions, 5], {'MPIR_CVAR_NUM_CLIQUES': '2', 'steals': False, 'WS_CHAOS': str(seed), 'ranks': 4}),
         # many runs of one pool: what is changed between them
