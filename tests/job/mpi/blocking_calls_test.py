@@ -44,7 +44,7 @@ def prototypes():
     """The calls of mpi.h, large-count variants under the call's own name."""
     names = set()
     include = os.path.join(os.path.dirname(MPIRUN), '../include')
-    for header in 'mpi.h', 'mpi_proto.h', 'mpio.h':
+    for header in 'mpi.h', 'mpi_proto.h', *(['mpio.h'] if version() < (5, 0) else []):
         with open(os.path.join(include, header)) as f:
             text = re.sub(r'/\*.*?\*/', '', f.read(), flags=re.DOTALL)
         names.update(re.findall(r'^ *(?:int|double|MPI_Aint|MPI_Fint|MPI_File) +(MPIX?_[A-Z]\w*) *\(', text, re.MULTILINE))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls of MPI that give wrong results, or crash, in MPICH 4.0.2 without runtime/mpich/patches/4.0/upstream. On a power of two of ranks. */
+ * Calls of MPI that give wrong results, or crash, in MPICH 4.0.2 without runtime/mpich/patches/4.0/upstream. On a power
+ * of two of ranks. */
 #include "test.h"
 
 enum { STARTS = 3, MOST_RANKS = 8 };
@@ -15,7 +16,8 @@ static void reduce_in_place(void)
     }
 }
 
-/* 0018: what is exchanged with rank r is large or small, as both know. Upstream took the size of the part for oneself. */
+/* 0018: what is exchanged with rank r is large or small, as both know. Upstream took the size of the part for
+ * oneself. */
 static void ialltoallw_in_place(void)
 {
     char parts[MOST_RANKS][8], expected[MOST_RANKS][8];
@@ -56,10 +58,12 @@ static void allgather_again(void)
 #endif
 }
 
-/* 0020: rank 0 sends to all others, and has no neighbour to receive from. Upstream took the number of the one for that of the other. */
+/* 0020: rank 0 sends to all others, and has no neighbour to receive from. Upstream took the number of the one for that
+ * of the other. */
 static void neighbours(void)
 {
-    int sends = rank == 0 ? ranks - 1 : 0, receives = rank != 0, root = 0, to[MOST_RANKS], values[MOST_RANKS], value = 0;
+    int sends = rank == 0 ? ranks - 1 : 0, receives = rank != 0, root = 0, to[MOST_RANKS], values[MOST_RANKS],
+        value = 0;
     int counts[MOST_RANKS];
     MPI_Aint displacements[MOST_RANKS];
     MPI_Datatype types[MOST_RANKS];
@@ -73,20 +77,22 @@ static void neighbours(void)
         displacements[i] = (MPI_Aint)sizeof(int) * i;
         types[i] = MPI_INT;
     }
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, receives, &root, MPI_UNWEIGHTED, sends, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                   &star);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, receives, &root, MPI_UNWEIGHTED, sends, to, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &star);
     /* as many counts as there are neighbours, each in memory of its own */
-    int *send_counts = malloc((size_t)(sends + 1) * sizeof *send_counts), *receive_counts = malloc(sizeof *receive_counts);
+    int *send_counts = malloc((size_t)(sends + 1) * sizeof *send_counts),
+        *receive_counts = malloc(sizeof *receive_counts);
     memcpy(send_counts, counts, (size_t)sends * sizeof *send_counts);
     *receive_counts = 1;
-    MPI_Neighbor_alltoallw(values, send_counts, displacements, types, &value, receive_counts, displacements, types, star);
+    MPI_Neighbor_alltoallw(values, send_counts, displacements, types, &value, receive_counts, displacements, types,
+                           star);
     CHECK(value == 10 * rank);
     free(send_counts);
     free(receive_counts);
     MPI_Comm_free(&star);
 }
 
-/* 0021: upstream's wrote to the begin of the buffer */
+/* 0021: upstream's wrote to the beginning of the buffer */
 static void allgatherv_of_one(void)
 {
     int mine = 7, all[3] = {1, 2, 3}, count = 1, displacement = 2;
@@ -102,7 +108,8 @@ static void allgatherv_of_one(void)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
-    void (*const cases[])(void) = {reduce_in_place, ialltoallw_in_place, allgather_again, neighbours, allgatherv_of_one};
+    void (*const cases[])(void) = {reduce_in_place, ialltoallw_in_place, allgather_again, neighbours,
+                                   allgatherv_of_one};
     const int only = argc > 1 ? atoi(argv[1]) : -1;
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++)
         if (only < 0 || only == i)
