@@ -130,7 +130,7 @@ __attribute__((noinline)) void close(Participant& p)
                    wait_for_one(p, "guests that finish", [&] { return p.region->descriptor->joiners() == 0; }))
             run(task);
     while (part.crew->has_tasks()); // of guests that have left since the last look
-    part.crew->root.addresses.clear();
+    part.crew->root.addresses.reset();
     part.crew = nullptr;
     part.member = nullptr;
     part.owns = false;

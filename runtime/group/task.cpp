@@ -66,7 +66,7 @@ void run_task(ws_deferred* deferred) noexcept
     const Context outer = part.context;
     part.context = {&task, task.set, task.reductions, task.final ? 1u : 0u};
     task.fn(task.data);
-    task.addresses.clear();
+    task.addresses.reset();
     part.context = outer;
 }
 
@@ -105,7 +105,7 @@ void wait_for_children()
 {
     Task& task = current();
     run_until("its tasks", [&task] { return has_no_children(task); });
-    task.addresses.clear();
+    task.addresses.reset(); // all are over
 }
 
 // Full: pairs with the store in over(), by the thread that ran the task before.
@@ -129,8 +129,11 @@ __attribute__((noinline)) void put(const Code& code, bool may_wait)
     chaos.delay();
     Hardware::fetch_add_full(parent.alive, 1);
     Hardware::fetch_add_full(task->set->waiting, 1);
-    if (code.depend)
-        parent.addresses.order(*task, code.depend);
+    if (code.depend) {
+        if (!parent.addresses)
+            parent.addresses = std::make_unique<Addresses>();
+        parent.addresses->order(*task, code.depend);
+    }
     // A task that is deferred computes as the region's owner did when it opened.
     const bool now = !may_wait || !p.region->state.computes_as_now();
     if (!now && (!code.depend || Hardware::load_relaxed(parent.alive) < most_waiting)) {

@@ -50,8 +50,6 @@ class Addresses {
 public:
     // Orders `task` after those before it. `depend` is as GCC writes it.
     void order(Task& task, void** depend);
-    // All are over.
-    void clear() { of_.clear(); }
 
 private:
     using Shared = std::shared_ptr<Order>;
@@ -71,7 +69,7 @@ struct Task : ws_deferred { // group: null
     ws_group* set = nullptr;       // the taskgroup that it is in
     uintptr_t* reductions = nullptr; // see reductions.cpp
     std::shared_ptr<Order> order;  // null: no depend clause
-    Addresses addresses;           // of its children
+    std::unique_ptr<Addresses> addresses; // of its children; null: none has a depend clause
     Task* next = nullptr;          // in a list of those that are ready
     // Tasks that must be over before it begins; and 1, until it is put. Writers: who puts it, and the last of those.
     volatile Hardware::Word before = 1;
