@@ -165,7 +165,7 @@ def counted():
     for name, phase, per_cycle in ('dense', dense, 2), ('sparse', sparse, 0.25), ('phase 2 in sparse', inside, 0.25):
         got = phase.get('instructions_per_cycle', 0)
         expect(result, f'{name}: {got} instructions per cycle', near(got, per_cycle, 0.01, 0))
-        expect(result, f'{name}: frequency {phase.get("frequency_hz")}', 1.5e8 < phase.get('frequency_hz', 0) < 1.55e9)
+        expect(result, f'{name}: frequency {phase.get("frequency_hz")}', 0 < phase.get('frequency_hz', 0) < 1.55e9)
         likely(result, f'{name}: counted in {phase["counted_s"]} of {phase["computing_s"]}', 0.9 < phase['counted_s'] / phase['computing_s'] <= 1.001)
     # A phase of some tens of nanoseconds is left out, unless the thread had no CPU in one of thousands.
     likely(result, f'short: {short["counted_s"]}', short['counted_s'] == 0 and 'instructions_per_cycle' not in short)
@@ -174,7 +174,7 @@ def counted():
     expect(result, f'phases add up to {sums}, and ranks to {total}', all(near(a, b, 1e-9, 1e-9) for a, b in zip(sums, total)))
     expect(result, f'nothing is refused: {result.report["conditions"]["counters_refused"]}', result.report['conditions']['counters_refused'] is None)
     table = result.err[result.err.index(COUNTED[0]):] if expect(result, 'no table of counters', COUNTED[0] in result.err and COUNTED[1] not in result.err) else ''
-    expect(result, 'the table of counters', re.search(r'^ +\S+ ms +\S+ % +\S+ +2\.00 +\d\.\d\d +dense$', table, re.MULTILINE))
+    expect(result, 'the table of counters', re.search(r'^ +\S+ m?s +\S+ % +\S+ +2\.00 +\d\.\d\d +dense$', table, re.MULTILINE))
 
 
 def refused():
