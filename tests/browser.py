@@ -17,7 +17,7 @@ if not os.path.exists('/usr/bin/chromium') or subprocess.run(['/usr/bin/python3'
 if os.path.realpath(sys.executable) != os.path.realpath('/usr/bin/python3'):
     os.execv('/usr/bin/python3', ['/usr/bin/python3', *sys.argv])
 import patience  # noqa: E402
-from expectation import conclude, expect  # noqa: E402, F401 - the second for those that import this
+from expectation import conclude  # noqa: E402
 from selenium import webdriver  # noqa: E402
 from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.utils import is_connectable  # noqa: E402

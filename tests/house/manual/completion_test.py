@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 
-from programs import STAGE, TOOLS, conclude, equal, mpirun_options, tool_options
+from programs import STAGE, TOOLS, equal, mpirun_options, tool_options
+from expectation import conclude
 
 SOURCE = sys.argv[2]
 FILES = f'{os.path.abspath(STAGE)}/share/bash-completion/completions'

@@ -7,7 +7,8 @@ import re
 import subprocess
 import sys
 
-from programs import STAGE, TOOLS, conclude, equal, mpirun_options, says, tool_options
+from programs import STAGE, TOOLS, equal, mpirun_options, says, tool_options
+from expectation import conclude
 
 SOURCE = sys.argv[2]
 PAGES = f'{STAGE}/share/man/man1'

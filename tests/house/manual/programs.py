@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-from expectation import conclude, equal  # noqa: E402
+from expectation import equal  # noqa: E402
 
 STAGE = sys.argv[1]
 TOOLS = sorted(name for name in os.listdir(f'{STAGE}/bin') if name.startswith('ws-'))

@@ -10,7 +10,8 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-from browser import browsing, colours, complaints, expect, finish, requests  # noqa: E402 - it may begin this test again, with Debian's Python
+from browser import browsing, colours, complaints, finish, requests  # noqa: E402 - it may begin this test again, with Debian's Python
+from expectation import expect  # noqa: E402
 import made_up  # noqa: E402
 import patience  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402

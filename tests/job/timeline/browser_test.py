@@ -9,7 +9,8 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-from browser import browsing, colours, complaints, expect, finish, requests  # noqa: E402 - it may begin this test again, with Debian's Python
+from browser import browsing, colours, complaints, finish, requests  # noqa: E402 - it may begin this test again, with Debian's Python
+from expectation import expect  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.actions.wheel_input import ScrollOrigin  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
