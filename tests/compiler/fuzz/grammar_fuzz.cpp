@@ -47,6 +47,14 @@ const char *const seeds[] = {"%l",
                              "sections",
                              "sections private ( a ) reduction ( + : s ) if ( n )",
                              "section",
+                             "task",
+                             "task depend ( in : a , b ) depend ( inout : x ) if ( n ) final ( d > 3 )",
+                             "task untied mergeable , priority ( 2 ) in_reduction ( + : s ) name ( \"text\" )",
+                             "taskloop grainsize ( 4 ) nogroup lastprivate ( i ) reduction ( + : s )",
+                             "taskloop num_tasks ( n ) collapse ( 2 ) shared ( a ) default ( none )",
+                             "taskgroup",
+                             "taskgroup task_reduction ( max : m )",
+                             "taskwait",
                              "atomic",
                              "atomic read",
                              "atomic write , release",
@@ -73,6 +81,12 @@ const char *const words[] = {"for",         "do",          "parallel",
                              "simd",        "safelen",     "simdlen",
                              "aligned",     "linear",      "sections",
                              "section",     "omp",         "ws",
+                             "taskloop",    "taskgroup",   "taskwait",
+                             "depend",      "in",          "inout",
+                             "out",         "final",       "priority",
+                             "untied",      "mergeable",   "nogroup",
+                             "grainsize",   "num_tasks",   "in_reduction",
+                             "task_reduction",
                              "a",           "x",           "1",
                              "0",           "-",           "2.5",
                              "(",           ")",           "(",
@@ -157,14 +171,22 @@ public:
         at_ = 1;
         if (name == language_.loop && line_.size() > 1 && line_[1] == "simd") {
             first_ = at_ = 2;
-            return clauses({"schedule", "steal_schedule", "collapse", "safelen", "simdlen", "aligned"});
+            return clauses({"lastprivate", "reduction", "schedule", "steal_schedule", "collapse", "safelen", "simdlen",
+                            "aligned"});
         }
         if (name == language_.loop)
-            return clauses({"schedule", "steal_schedule", "collapse"});
+            return clauses({"lastprivate", "reduction", "schedule", "steal_schedule", "collapse"});
         if (name == "sections")
-            return clauses({});
-        if (name == "section")
+            return clauses({"lastprivate", "reduction"});
+        if (name == "section" || name == "taskwait")
             return line_.size() == 1;
+        if (name == "task")
+            return clauses({"depend", "final", "in_reduction", "mergeable", "priority", "untied"});
+        if (name == "taskloop")
+            return clauses({"collapse", "final", "grainsize", "in_reduction", "lastprivate", "mergeable", "nogroup",
+                            "num_tasks", "priority", "reduction", "untied"});
+        if (name == "taskgroup")
+            return known_clauses({"task_reduction"});
         if (name == "atomic")
             return atomic();
         if (name == "critical")
@@ -199,13 +221,28 @@ private:
     }
 
     bool clauses(Words known) {
-        known.insert({"private", "firstprivate", "lastprivate", "reduction", "shared", "default", "name", "if"});
+        known.insert({"private", "firstprivate", "shared", "default", "name", "if"});
+        return known_clauses(known);
+    }
+
+    bool known_clauses(const Words &known) {
+        static const Words bare = {"mergeable", "nogroup", "untied"};
+        static const Words many = {"private", "firstprivate", "lastprivate", "reduction", "shared", "aligned", "depend",
+                                   "in_reduction", "task_reduction"};
         Words seen;
         while (more()) {
             if (!comma())
                 return false;
             const std::string name = line_[at_++];
-            if (!known.count(name) || !more() || line_[at_] != "(")
+            if (!known.count(name) || (!seen.insert(name).second && !many.count(name)) ||
+                (seen.count("grainsize") && seen.count("num_tasks")))
+                return false;
+            if (bare.count(name)) {
+                if (more() && line_[at_] == "(")
+                    return false;
+                continue;
+            }
+            if (!more() || line_[at_] != "(")
                 return false;
             const size_t begin = ++at_;
             for (int depth = 1; depth > 0; at_++) {
@@ -215,10 +252,7 @@ private:
             }
             const std::vector<std::string> inside(line_.begin() + std::ptrdiff_t(begin),
                                                   line_.begin() + std::ptrdiff_t(at_) - 1);
-            const bool once = name == "schedule" || name == "steal_schedule" || name == "default" ||
-                              name == "collapse" || name == "name" || name == "if" || name == "safelen" ||
-                              name == "simdlen";
-            if (inside.empty() || (!seen.insert(name).second && once) || !clause(name, inside))
+            if (inside.empty() || !clause(name, inside))
                 return false;
         }
         return true;
@@ -237,7 +271,10 @@ private:
                        : kinds.count(inside[0]) && (inside.size() == 1 || (inside[1] == "," && inside.size() > 2));
         if (name == "lastprivate" || name == "if")
             return !(word && inside.size() > 1 && inside[1] == ":");
-        if (name == "reduction")
+        if (name == "depend")
+            return inside.size() > 2 && (inside[0] == "in" || inside[0] == "out" || inside[0] == "inout") &&
+                   inside[1] == ":";
+        if (name == "reduction" || name == "in_reduction" || name == "task_reduction")
             return !(word && inside.size() > 1 && inside[1] == ",") && std::count(inside.begin(), inside.end(), ":");
         return true;
     }
