@@ -7,8 +7,6 @@
 #include "group/crew.h"
 #include "loop/open_region.h"
 
-#include <utility>
-
 namespace ws::group {
 
 using loop::Participant;
@@ -41,7 +39,7 @@ Crew* crew_of(const Participant& p);
 void run(ws_deferred* task);
 // Thieves are to come, as there are tasks.
 void offer(const Participant& p);
-// Of an owner, now and then: whether thieves want guests or sleep.
+// An owner calls it now and then: makes guests that thieves want, and rings thieves that sleep.
 void look_after_thieves(Participant& p);
 // A task of a directive has run: tells those that wait for it (task.cpp).
 void over(Task& task);

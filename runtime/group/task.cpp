@@ -15,7 +15,7 @@ using loop::chaos;
 
 namespace {
 
-// So many of a task's children may wait for others at a time; who puts more waits with them.
+// The most children of a task that may wait for others at a time. The thread that puts one more waits until it may run.
 constexpr Hardware::Word most_waiting = 4096;
 
 // Some code of a task directive, and what it gets.
@@ -108,7 +108,7 @@ void wait_for_children()
     task.addresses.reset(); // all are over
 }
 
-// Full: pairs with the store in over(), by the thread that ran the task before.
+// Pairs with over(), by the thread that ran the task before.
 bool may_begin(const Task& task) { return Hardware::load_acquire(task.before) == 1; }
 
 // Deferred, or run here behind the tasks before it; a member's.
@@ -159,6 +159,15 @@ inline bool may_defer(bool may_wait, ws_site* site)
     return may_wait && !part.context.final && WS_UNLIKELY(ws_group_wanted() == WS_GROUP_ASK) && ws_group_begin(site);
 }
 
+// The task of such code: deferred, or run here.
+inline void put_or_run(const Code& code, bool may_wait, ws_site* site)
+{
+    if (may_defer(may_wait, site))
+        put(code, may_wait);
+    else
+        run_here(code);
+}
+
 template <class Number>
 void loop_in_tasks(Code code, unsigned long tasks, Number first, Number end, uint64_t iterations, Number step,
                    ws_site* site)
@@ -175,7 +184,7 @@ void loop_in_tasks(Code code, unsigned long tasks, Number first, Number end, uin
         count = tasks ? tasks : 8 * uint64_t(self.host->participants);
     count = count < 1 ? 1 : count > iterations ? iterations : count;
     const uint64_t each = most ? most : iterations / count;
-    uint64_t longer = most ? 0 : iterations % count; // so many have one iteration more
+    uint64_t longer = most ? 0 : iterations % count; // the number of tasks with one iteration more
     for (uint64_t start = uint64_t(first), left = iterations; left;) {
         uint64_t n = each + (longer ? 1 : 0);
         longer -= longer ? 1 : 0;
@@ -186,10 +195,7 @@ void loop_in_tasks(Code code, unsigned long tasks, Number first, Number end, uin
         const uint64_t range[2] = {start, left ? start + n * uint64_t(step) : uint64_t(end)};
         start = range[1];
         code.range = range;
-        if (may_defer(may_wait, site))
-            put(code, may_wait);
-        else
-            run_here(code);
+        put_or_run(code, may_wait, site);
     }
 }
 
@@ -270,12 +276,8 @@ void over(Task& task)
 WS_EXPORT void ws_put_task(void (*fn)(void*), void* data, void (*copy)(void*, void*), long size, long align,
                            bool may_wait, unsigned flags, void** depend, ws_site* site)
 {
-    const Code code = {fn, data, copy, size_t(size), size_t(align), flags, flags & WS_TASK_DEPEND ? depend : nullptr,
-                       nullptr};
-    if (may_defer(may_wait, site))
-        put(code, may_wait);
-    else
-        run_here(code);
+    put_or_run({fn, data, copy, size_t(size), size_t(align), flags, flags & WS_TASK_DEPEND ? depend : nullptr, nullptr},
+               may_wait, site);
 }
 
 WS_EXPORT void ws_taskloop(void (*fn)(void*), void* data, void (*copy)(void*, void*), long size, long align,

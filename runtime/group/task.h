@@ -16,8 +16,8 @@ using base::Hardware;
 
 struct Task;
 
-// Of a task with a depend clause: the tasks that must not begin before it is over. Its siblings keep it, perhaps for
-// longer than it lives.
+// The tasks that must not begin before a task with a depend clause is over. That task's siblings keep this object,
+// maybe until after the task has gone.
 class Order {
 public:
     // By the thread that puts `later`. False if this task is over already.
@@ -71,7 +71,8 @@ struct Task : ws_deferred { // group: null
     std::shared_ptr<Order> order;  // null: no depend clause
     std::unique_ptr<Addresses> addresses; // of its children; null: none has a depend clause
     Task* next = nullptr;          // in a list of those that are ready
-    // Tasks that must be over before it begins; and 1, until it is put. Writers: who puts it, and the last of those.
+    // The number of tasks that must be over before it begins, plus 1 until it is put. Writers: the thread that puts it,
+    // and those that run the tasks before it.
     volatile Hardware::Word before = 1;
     // 1 until it is over, and its children. Writers: the threads that put and run them.
     volatile Hardware::Word alive = 1;
