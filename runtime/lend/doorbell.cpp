@@ -83,7 +83,8 @@ bool Rank::ring_absent(Home& core)
 void Rank::woke_one()
 {
     Hardware::store_relaxed(woke_at_, ticks());
-    Hardware::store_relaxed(window.own_home().running_on, Flag(sched_getcpu())); // who leaves it looks there, too
+    // the woken thread looks for it there, too
+    Hardware::store_relaxed(window.own_home().running_on, Flag(sched_getcpu()));
 }
 
 void Rank::let_woken_run() const

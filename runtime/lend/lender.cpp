@@ -200,13 +200,12 @@ void Lender::wake_others_for(const Target& target) const
 
 void Lender::step_aside(unsigned victim)
 {
-    Window& w = *window_;
     const int cpu = sched_getcpu();
     Hardware::store_relaxed(home_->running_on, Flag(cpu));
-    if (bound_ || cpu < 0 || (ours_alone_ && Flag(cpu) != Hardware::load_relaxed(w.home(victim).running_on)))
+    const int victims = int(Hardware::load_relaxed(window_->home(victim).running_on));
+    if (bound_ || cpu < 0 || (ours_alone_ && cpu != victims))
         return;
     look_who_is_where();
-    const int victims = int(Hardware::load_relaxed(w.home(victim).running_on));
     if (named_.mask().has_room(victims))
         busy_.add(victims);
     if (busy_.mask().has(cpu))
