@@ -7,12 +7,10 @@ std::string about(const char* message, const std::string& directive)
 {
     std::string text = message;
     replace_all(text, "%s", directive);
-    if (directive == full_name(DirectiveKind::critical))
+    if (directive == full_name(DirectiveKind::critical) || directive == full_name(DirectiveKind::taskgroup))
         replace_all(text, "the loop", "the block");
     else if (directive == full_name(DirectiveKind::task))
         replace_all(text, "the loop", "the task");
-    else if (directive == full_name(DirectiveKind::taskgroup))
-        replace_all(text, "the loop", "the block");
     else if (directive.rfind(full_name(DirectiveKind::section), 0) == 0)
         replace_all(text, "the loop", "the section");
     return text;

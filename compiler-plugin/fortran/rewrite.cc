@@ -427,14 +427,14 @@ private:
         return true;
     }
 
-    void mark(const char* kind, const Place& first, int last_line, int kinds = 0, const std::string& name = "")
+    void mark(const std::string& kind, const Place& first, int last_line, int kinds = 0, const std::string& name = "")
     {
         std::string coded = name.empty() ? "-" : "";
         for (unsigned char byte : name)
             for (int digit : {byte >> 4, byte & 15})
                 coded += "0123456789abcdef"[digit];
         number_of_marks_++;
-        marks_ += ws::fortran_mark + std::string(kind) + " " + std::to_string(first.line) + " " +
+        marks_ += ws::fortran_mark + kind + " " + std::to_string(first.line) + " " +
                   std::to_string(last_line) + " " + std::to_string(kinds) + " " + coded + " " + first.file + "\n";
     }
 
@@ -461,7 +461,7 @@ private:
         layout.word(last, ")");
     }
 
-    // The clauses but for a hint that nobody takes.
+    // The clauses without `priority`, a hint of which libws makes nothing.
     static ws::Tokens without_priority(const ws::Tokens& clauses)
     {
         ws::Tokens out;
@@ -492,11 +492,8 @@ private:
         case ws::DirectiveKind::declare_reduction:
             for (size_t i = 0; i < lexed.places.size(); i++)
                 layout.word(lexed.places[i], lexed.texts[i]);
-            mark(parsed.kind == ws::DirectiveKind::atomic      ? "atomic"
-                 : parsed.kind == ws::DirectiveKind::taskgroup ? "taskgroup"
-                 : parsed.kind == ws::DirectiveKind::taskwait  ? "taskwait"
-                                                               : "other",
-                 start, lexed.places.back().line);
+            mark(parsed.kind == ws::DirectiveKind::declare_reduction ? "other" : lexed.tokens[0].text, start,
+                 lexed.places.back().line);
             break;
         case ws::DirectiveKind::critical:
             layout.word(lexed.places[0], lexed.texts[0]);
@@ -550,8 +547,7 @@ private:
             }
             // A sign that the construct is ours, and which one.
             layout.made(start, "priority(" + std::to_string(ws::fortran_task_priority + number_of_marks_) + ")");
-            mark(parsed.kind == ws::DirectiveKind::task ? "task" : "taskloop", start, lexed.places.back().line,
-                 ws::site_kinds(parsed), parsed.loop_name);
+            mark(lexed.tokens[0].text, start, lexed.places.back().line, ws::site_kinds(parsed), parsed.loop_name);
             break;
         case ws::DirectiveKind::none: break;
         }
