@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// tasks SEED ROUNDS: random trees of ws::task_group's tasks, in the ways in which groups are used; each task counts
-// itself, and each count must be 1 when its group has been waited for. Rank 0 has most of the work.
-#include "../../mpi/programs/test.h"
+// tasks SEED ROUNDS: random trees of ws::task_group's tasks, in the ways in which groups are used.
+#include "../../mpi/programs/counted_tasks.h"
 
-#include <algorithm>
 #include <array>
-#include <atomic>
 #include <functional>
 #include <memory>
-#include <vector>
 #include <workshare/ws.hpp>
 
 namespace {
-
-constexpr size_t most = 20000;
-std::vector<std::atomic<unsigned>> ran(most);
-std::atomic<size_t> put{0}, by_others{0};
-pid_t owner;
-double unit;
-
-// A task's own number; counted when it runs.
-size_t number() { return put++; }
-void count(size_t n)
-{
-    ran[n]++;
-    if (gettid() != owner)
-        by_others++;
-    if (unit > 0)
-        busy(unit);
-}
 
 // Each task waits for its own.
 void tree(uint64_t random, int depth)
@@ -37,7 +16,7 @@ void tree(uint64_t random, int depth)
     ws::task_group tasks;
     const auto children = random_below(&random, 4);
     for (uint64_t i = 0; depth && i < children && put < most - 1; i++) {
-        const uint64_t seed = random = random * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t seed = random = next(random);
         tasks.run([n = number(), seed, depth] {
             tree(seed, depth - 1);
             count(n);
@@ -70,9 +49,7 @@ void chain(long length)
 
 void round(uint64_t random)
 {
-    put = 0;
-    for (auto& n : ran)
-        n = 0;
+    count_from_0();
     switch (random_below(&random, 7)) {
     case 0: tree(random, 7); break;
     case 1: {
@@ -80,7 +57,7 @@ void round(uint64_t random)
         for (int i = 0; i < 3; i++)
             flat_tree(all, random + uint64_t(i), 8);
         all.wait();
-        CHECK(std::all_of(ran.begin(), ran.begin() + long(put), [](auto& n) { return n == 1; }));
+        CHECK(each_ran_once());
         all.run([n = number()] { count(n); }); // it can be used again
         break;
     }
@@ -135,8 +112,7 @@ void round(uint64_t random)
         }
     }
     }
-    CHECK(std::all_of(ran.begin(), ran.begin() + long(put), [](auto& n) { return n == 1; }));
-    CHECK(std::all_of(ran.begin() + long(put), ran.end(), [](auto& n) { return n == 0; }));
+    check_counts();
 }
 
 } // namespace
@@ -145,18 +121,7 @@ int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     owner = gettid();
-    uint64_t random = argc > 1 ? uint64_t(atol(argv[1])) : 0;
-    const long rounds = argc > 2 ? atol(argv[2]) : 100;
-    random = (random + uint64_t(rank)) * 0x9E3779B97F4A7C15u;
-    for (long r = 0; r < rounds; r++) {
-        unit = random_below(&random, 3) ? 1e-6 * double(random_below(&random, 30)) : 0;
-        if (rank == 0 || random_below(&random, 4) == 0)
-            round(random += 0x9E3779B97F4A7C15u);
-        if (r % 4 == 3)
-            MPI_Barrier(MPI_COMM_WORLD);
-    }
-    if (rank == 0)
-        printf("by others: %zu\n", by_others.load());
+    rounds(argc, argv, round);
     // A group that nobody waits for: MPI_Finalize does.
     static ws::task_group* const left = new ws::task_group;
     static std::atomic<int> done{0};

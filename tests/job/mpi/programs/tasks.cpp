@@ -1,34 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// tasks SEED ROUNDS: random trees of tasks of directives, in the ways in which they can be put and waited for; each
-// task counts itself, and each count must be 1 when what waits for it goes on. Rank 0 has most of the work. tasks
+// tasks SEED ROUNDS: random trees of tasks of directives, in the ways in which they can be put and waited for. tasks
 // throw: an exception leaves a task.
-#include "test.h"
+#include "counted_tasks.h"
 
-#include <algorithm>
-#include <atomic>
 #include <stdexcept>
-#include <vector>
 
 namespace {
 
-constexpr size_t most = 20000;
-std::vector<std::atomic<unsigned>> ran(most);
-std::atomic<size_t> put{0}, by_others{0}, waits{0};
-pid_t owner;
-double unit;
-
-size_t number() { return put++; }
-void count(size_t n)
-{
-    ran[n]++;
-    if (gettid() != owner)
-        by_others++;
-    if (unit > 0)
-        busy(unit);
-}
 bool full() { return put > most - 10; }
-uint64_t next(uint64_t random) { return random * 6364136223846793005u + 1442695040888963407u; }
 
 // Each task waits for its own.
 long tree(uint64_t random, int depth)
@@ -162,9 +142,7 @@ void reduced(uint64_t random)
 
 void round(uint64_t random)
 {
-    put = 0;
-    for (auto& n : ran)
-        n = 0;
+    count_from_0();
     switch (random_below(&random, 8)) {
     case 0: CHECK(tree(random, 7) == long(put)); break;
     case 1:
@@ -226,8 +204,7 @@ void round(uint64_t random)
         CHECK(inner == 4950);
     }
     }
-    CHECK(std::all_of(ran.begin(), ran.begin() + long(put), [](auto& n) { return n == 1; }));
-    CHECK(std::all_of(ran.begin() + long(put), ran.end(), [](auto& n) { return n == 0; }));
+    check_counts();
 }
 
 } // namespace
@@ -249,18 +226,7 @@ int main(int argc, char** argv)
 #pragma ws taskwait
         return end();
     }
-    uint64_t random = argc > 1 ? uint64_t(atol(argv[1])) : 0;
-    const long rounds = argc > 2 ? atol(argv[2]) : 100;
-    random = (random + uint64_t(rank)) * 0x9E3779B97F4A7C15u;
-    for (long r = 0; r < rounds; r++) {
-        unit = random_below(&random, 3) ? 1e-6 * double(random_below(&random, 30)) : 0;
-        if (rank == 0 || random_below(&random, 4) == 0)
-            round(random += 0x9E3779B97F4A7C15u);
-        if (r % 4 == 3)
-            MPI_Barrier(MPI_COMM_WORLD);
-    }
-    if (rank == 0)
-        printf("by others: %zu\n", by_others.load());
+    rounds(argc, argv, round);
     // Tasks that nobody waits for: MPI_Finalize does.
     static std::atomic<int> done{0};
     for (int i = 0; i < 100; i++) {

@@ -46,11 +46,16 @@ static inline int end(void)
     return all != 0;
 }
 
-static inline double now(void)
+static inline double seconds_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
+}
+
+static inline double now(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
 }
 
 static inline void busy(double seconds)
@@ -62,9 +67,7 @@ static inline void busy(double seconds)
 /* Measured in the thread's CPU time: where threads share a CPU, waiting for the CPU is no work. */
 static inline double cpu_of_thread(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
+    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static inline void work_on_cpu(double seconds)
