@@ -7,6 +7,14 @@ import signal
 import patience
 
 
+def stat_of(folder):
+    """What the kernel says of a process or a thread, by its folder below /proc: its name, and the fields behind that, of which the first is its state. Raises
+    OSError if it has ended."""
+    with open(folder + '/stat') as f:
+        name, fields = f.read().rpartition(')')[::2]
+    return name.partition('(')[2], fields.split()
+
+
 def processes_of(mark):
     """Living processes (zombies are not) with `mark`, NAME=VALUE, in their environment; not the caller."""
     found = []
@@ -15,9 +23,8 @@ def processes_of(mark):
             with open(folder + '/environ', 'rb') as f:
                 if mark.encode() not in f.read().split(b'\0'):
                     continue
-            with open(folder + '/stat') as f:
-                if f.read().rpartition(')')[2].split()[0] not in 'ZX':
-                    found.append(int(os.path.basename(folder)))
+            if stat_of(folder)[1][0] not in 'ZX':
+                found.append(int(os.path.basename(folder)))
         except OSError:
             pass  # it has just ended, or is not ours
     return [pid for pid in found if pid != os.getpid()]
@@ -28,8 +35,7 @@ def cpu_seconds(pids):
     ticks = 0
     for pid in pids:
         try:
-            with open(f'/proc/{pid}/stat') as f:
-                ticks += sum(map(int, f.read().rpartition(')')[2].split()[11:15]))     # children that it has waited for, too
+            ticks += sum(map(int, stat_of(f'/proc/{pid}')[1][11:15]))     # children that it has waited for, too
         except OSError:
             pass
     return ticks / os.sysconf('SC_CLK_TCK')
@@ -49,14 +55,12 @@ def threads_of(pids):
     for pid in pids:
         for folder in sorted(glob.glob(f'/proc/{pid}/task/[0-9]*')):
             try:
-                with open(folder + '/stat') as f:
-                    name, fields = f.read().rpartition(')')[::2]
+                name, fields = stat_of(folder)
                 with open(folder + '/wchan') as f:
                     where = f.read()
             except OSError:     # it has just ended
                 continue
-            fields = fields.split()
-            lines.append(f'{pid}/{os.path.basename(folder)} {name.partition("(")[2]}: {fields[0]}, {where}, {sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK"):.2f} s')
+            lines.append(f'{pid}/{os.path.basename(folder)} {name}: {fields[0]}, {where}, {sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK"):.2f} s')
     return lines
 
 

@@ -7,7 +7,7 @@ import time
 
 from job import CORES, expect, finish, likely, repeated, run, skip
 import patience
-from processes import kill, name_of, wait_for_ranks
+from processes import kill, name_of, stat_of, wait_for_ranks
 
 
 @repeated
@@ -19,8 +19,7 @@ def dies(who):
 
 def state_of(pid):
     try:
-        with open(f'/proc/{pid}/stat') as f:
-            return f.read().rpartition(')')[2].split()[0]
+        return stat_of(f'/proc/{pid}')[1][0]
     except OSError:
         return ''
 

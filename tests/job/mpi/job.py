@@ -228,7 +228,8 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
 
         def watch():
             try:
-                (meanwhile or (lambda processes: None))(lambda: processes_of(mark))
+                if meanwhile:
+                    meanwhile(lambda: processes_of(mark))
             except Exception as error:
                 trouble.append(repr(error))
         beside = threading.Thread(target=watch)
@@ -247,7 +248,7 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
             result.stats = json.loads(f.read() or '{}')
     except ValueError as error:
         fail(result, f'the statistics are no JSON: {error}')
-    expect(result, f'what runs beside the job ended by {trouble}', not trouble)
+    expect(result, f'what ran beside the job has failed: {trouble}', not trouble)
     wrong = schemas.problems('stats', result.stats) if result.stats else []
     expect(result, 'the statistics do not fit their schema: ' + '; '.join(wrong), not wrong)
     os.unlink(stats_file.name)
