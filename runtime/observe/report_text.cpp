@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The report for people: at most 100 columns, except names, which stand last. ASCII, but for what names contain.
+// The report for people: at most 100 columns, except names, which stand last. ASCII, except what names contain.
 #include "observe/report.h"
 
 #include "observe/format.h"
