@@ -33,7 +33,7 @@ constexpr double slower = 0.03;
 constexpr double short_wait_s = 1e-3, sure_part_if_short = 0.4, expected_part_if_short = (1 + sure_part_if_short) / 2;
 // How far two runs of one command may be apart on a quiet machine.
 constexpr double run_noise = 0.03;
-// How far the estimate of a run with help may be wrong on a quiet machine, and from which on the noise of other
+// How far an estimate may be wrong on a quiet machine, and from which on the noise of other
 // programs counts; as in the summary.
 constexpr double estimate_error = 0.05, noise_share = 0.1;
 
@@ -118,8 +118,8 @@ Gain gain_of(const Report& r, double least_s, double used_s, double most_s, doub
     Gain g = {speedup_of(w, is_short ? sure_part_if_short * least_s : least_s, 2 * lost_s + noise_s),
               speedup_of(w, is_short ? expected_part_if_short * used_s : used_s, lost_s), speedup_of(w, most_s)};
     g.expected = std::max(1.0, std::min(g.expected, g.high)); // what does not pay is not shared
-    g.low = std::min(g.low, g.expected) / (1 + run_noise);
-    g.high *= 1 + run_noise;
+    g.low = std::min(g.low, g.expected) / (1 + estimate_error);
+    g.high *= 1 + estimate_error;
     return g;
 }
 
@@ -503,19 +503,35 @@ size_t shapes_of(const std::vector<Point>& points)
     return shapes.size();
 }
 
+// The part of a run's time that no line through the other runs predicts: they all have one number of ranks (or cores),
+// and this run has another. That cannot be so for each run of three shapes.
+double undetermined(const std::vector<Point>& others, const Point& p)
+{
+    const auto all_differ = [&](auto x_of) {
+        return std::all_of(others.begin(), others.end(),
+                           [&](const Point& o) { return x_of(o) == x_of(others[0]) && x_of(o) != x_of(p); });
+    };
+    double time_s = 0;
+    if (all_differ([](const Point& q) { return q.ranks; }))
+        time_s += p.outside_s + p.waiting * p.elapsed_s;
+    if (all_differ([](const Point& q) { return q.ranks * q.threads; }))
+        time_s += p.regions_s;
+    return time_s / p.elapsed_s;
+}
+
 Model scaling_of(const std::vector<Point>& points)
 {
     Model m = model_of(points);
     if (shapes_of(points) < 3)
         return m;
-    double error = run_noise;
     for (size_t out = 0; out < points.size(); out++) {
         std::vector<Point> others = points;
         others.erase(others.begin() + long(out));
+        if (undetermined(others, points[out]) > run_noise)
+            continue;
         const double predicted = model_of(others).elapsed_s(points[out].ranks, points[out].threads);
-        error = std::max(error, std::fabs(predicted / points[out].elapsed_s - 1));
+        m.error = std::max(m.error.value_or(run_noise), std::fabs(predicted / points[out].elapsed_s - 1));
     }
-    m.error = error;
     return m;
 }
 
@@ -568,7 +584,7 @@ Shape best_shape(const std::vector<Report>& runs, const std::vector<Point>& poin
 std::string model_text(const Model& m, size_t runs)
 {
     std::string text = format("time = serial + work / cores + waiting, fitted to %zu runs", runs);
-    return m.error ? text + format(", each of which the others predict to %.0f %%", 100 * *m.error) : text;
+    return m.error ? text + format("; one left out, the others predict it to %.0f %%", 100 * *m.error) : text;
 }
 
 void predict_shape(const std::vector<Report>& same, const std::vector<Point>& points, const Model& m, size_t run,

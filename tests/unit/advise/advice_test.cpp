@@ -97,9 +97,9 @@ TEST_CASE("loops are marked if one rank has more work: 3 s and 1 s become 2 s ea
     const Counsel c = advise({run_of({3, 1})});
     const Advice* a = advice_of(c, "mark_loops");
     REQUIRE(a);
-    CHECK(a->gain.high == Approx(1.5 * 1.03)); // two runs of one command differ by 3 %
+    CHECK(a->gain.high == Approx(1.5 * 1.05)); // how far an estimate may be wrong
     CHECK(a->gain.expected == Approx(3 / (2 + 0.03)).epsilon(1e-4));
-    CHECK(a->gain.low == Approx(3 / (2 + 0.06) / 1.03).epsilon(1e-4));
+    CHECK(a->gain.low == Approx(3 / (2 + 0.06) / 1.05).epsilon(1e-4));
     CHECK(a->commands.back() == "mpirun -workshare -bind-to core -n 2 /home/me/app");
     CHECK(a->basis.find("MPI_Allreduce") != std::string::npos);
     CHECK(is_unknown(c, "one run shows no scaling"));
@@ -128,9 +128,9 @@ TEST_CASE("what costs more than it brings is not advised: 3 s and 1 s in 100,000
     REQUIRE(advice_of(long_turns, "mark_loops")); // 12 us of 600 us are lost in each
     // Only 40 % of waits below 1 ms is sure, because data has to move; how much, the run does not tell.
     const Gain& gain = advice_of(long_turns, "mark_loops")->gain;
-    CHECK(gain.low == Approx(3 / (3 - 0.4 + 2 * 0.09) / 1.03).epsilon(1e-3));
+    CHECK(gain.low == Approx(3 / (3 - 0.4 + 2 * 0.09) / 1.05).epsilon(1e-3));
     CHECK(gain.expected == Approx(3 / (3 - 0.7 + 0.03 + 0.06)).epsilon(1e-3));
-    CHECK(gain.high == Approx(1.5 * 1.03).epsilon(1e-3));
+    CHECK(gain.high == Approx(1.5 * 1.05).epsilon(1e-3));
     CHECK(is_unknown(long_turns, "a run with sharing tells"));
     CHECK_FALSE(is_unknown(advise({run_of({3, 1})}), "a run with sharing tells"));
 }
@@ -253,6 +253,19 @@ TEST_CASE("three runs of time = serial + work / cores give that model, and the b
     CHECK(c.advice[1].gain.low == Approx(2.1 / 0.6 / 1.06)); // beyond what was measured, the error counts twice
     CHECK(c.advice[1].commands[0] ==
           "OMP_NUM_THREADS=4 mpirun -workshare -bind-to core:4 -n 4 /home/me/app");
+}
+
+TEST_CASE("a run is no measure of the error if the others cannot tell its time: of 2 x 2, 4 x 2 and 2 x 4, the first")
+{
+    const Counsel c = advise({scaled(2, 2, 0, 20), scaled(4, 2, 0, 20), scaled(2, 4, 0, 20)});
+    REQUIRE(c.model);
+    REQUIRE(c.model->error);
+    CHECK(*c.model->error == Approx(0.03));
+    CHECK(c.advice.back().what == "Start 4 ranks x 4 threads");
+    CHECK(c.advice.back().gain.expected == Approx(2));
+    // One of the other two takes longer than in proportion: the model does not explain that.
+    const Counsel d = advise({scaled(2, 2, 0, 20), scaled(4, 2, 0, 20), scaled(2, 4, 0, 28)});
+    CHECK(*d.model->error > 0.15);
 }
 
 TEST_CASE("no more threads than CPUs, and nothing that is serial, is advised")
