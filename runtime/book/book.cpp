@@ -5,13 +5,16 @@
 #include "base/open_file.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <utility>
 
@@ -30,6 +33,9 @@ namespace {
 
 // How often one call looks for pages of dead processes. In a book that is in order the second look finds none.
 constexpr unsigned most_looks = 4;
+
+// What the names of this user's signs begin with. The process's number follows.
+std::string sign_of_user() { return std::string(file_name) + "-" + std::to_string(geteuid()) + "-"; }
 
 uint64_t monotonic_ns()
 {
@@ -78,32 +84,33 @@ Mapping map_book(int fd)
     return stage == Stage::ready ? std::move(mapping) : Mapping();
 }
 
-int make_book()
+// A book that others can see, and its sign.
+Opened make_book()
 {
     // Nobody looks at it before it is lifted: then it has its size, its seals and its head, and lacks the stamp alone.
     // Unless all low numbers are taken: then they find it empty, and wait.
     int fd = memfd_create(file_name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
-        return -1;
+        return {};
     fchmod(fd, 0600);
     if (ftruncate(fd, off_t(sizeof(Book))) < 0 ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
         close(fd);
-        return -1;
+        return {};
     }
     const Mapping mapping = base::map(fd, base::read_write, sizeof(Book));
     Book* const book = base::at<Book>(mapping);
     if (!book) {
         close(fd);
-        return -1;
+        return {};
     }
     book->magic_ = magic;
     book->version_ = version;
     book->pages_ = page_count;
     book->bytes = sizeof(Book);
-    fd = lift(fd);
-    Hardware::store_release(book->stamp, monotonic_ns()); // after the head
-    return fd;
+    const Opened made = {lift(fd), show_process()};
+    Hardware::store_release(book->stamp, monotonic_ns()); // after the head, and when all can see it
+    return made;
 }
 
 std::string entry(const char* proc, int pid, const char* fd)
@@ -159,16 +166,32 @@ struct Found {
     uint64_t stamp = 0;
 };
 
+// Processes that show_process() shows, by their names alone: anybody can write such a name.
+std::vector<int> shown_processes()
+{
+    std::vector<int> pids;
+    FILE* const sockets = std::fopen("/proc/net/unix", "re");
+    if (!sockets)
+        return pids;
+    const std::string mine = "@" + sign_of_user();
+    char line[256];
+    while (std::fgets(line, sizeof line, sockets))
+        if (const char* const name = std::strrchr(line, '@');
+            name && std::strncmp(name, mine.c_str(), mine.size()) == 0)
+            pids.push_back(std::atoi(name + mine.size()));
+    std::fclose(sockets);
+    std::sort(pids.begin(), pids.end());
+    pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+    return pids;
+}
+
 // Finds and opens the earliest of the books that processes of this user have open. The kernel hides the files of other
 // users' processes, but not from root.
-Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std::string& problem)
+Found find_earliest(const char* proc, std::string& problem)
 {
     Found earliest;
-    DIR* processes = opendir(proc);
-    while (dirent* process = processes ? readdir(processes) : nullptr) {
-        const int pid = std::atoi(process->d_name);
-        const bool known = std::find(passed_over.begin(), passed_over.end(), pid) != passed_over.end();
-        DIR* files = pid > 0 && !known && is_own_folder(proc, pid) ? opendir(entry(proc, pid, "").c_str()) : nullptr;
+    for (const int pid : shown_processes()) {
+        DIR* const files = pid > 0 && is_own_folder(proc, pid) ? opendir(entry(proc, pid, "").c_str()) : nullptr;
         while (dirent* file = files ? readdir(files) : nullptr) {
             if (std::atoi(file->d_name) < base::first_lifted)
                 continue; // books never have such low numbers
@@ -199,40 +222,65 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
         if (files)
             closedir(files);
     }
-    if (processes)
-        closedir(processes);
     return earliest;
 }
 
 } // namespace
 
+// A socket to which nobody connects: its name goes with the process, and /proc/net/unix lists the names of all. To look
+// for books in the files of all processes took 2 to 3 ms in MPI_Init, with 133 processes, and more the more there are.
+int show_process()
+{
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    // An abstract name, which begins with a null byte, has no file.
+    const std::string name = '\0' + sign_of_user() + std::to_string(getpid());
+    std::copy(name.begin(), name.end(), address.sun_path);
+    const socklen_t length = socklen_t(offsetof(sockaddr_un, sun_path) + name.size());
+    // EADDRINUSE: this process is shown already. Otherwise others do not find its book; it finds theirs.
+    if (fd >= 0 && bind(fd, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+        close(fd);
+        return -1;
+    }
+    return lift(fd);
+}
+
 // Jobs that start at the same time come to the same book. Each first makes one that all can see, then stamps it, then
 // looks at all books and takes the earliest. All jobs find that one, as it could be seen before it was stamped, so
 // before any later book was stamped, and so before the makers of later ones looked.
-int open_book(std::string& problem, const std::vector<pid_t>& passed_over, const char* proc)
+Opened open_book(std::string& problem, const char* proc)
 {
-    const int made = make_book();
-    if (made < 0)
-        return -1;
+    const Opened made = make_book();
+    if (made.fd < 0)
+        return {};
     // our own at the latest; none if /proc does not show it
-    const Found earliest = find_earliest(passed_over, proc, problem);
-    if (earliest.fd < 0 || !same_file(earliest.fd, made)) {
-        close(made);
-        return lift(earliest.fd);
+    const Found earliest = find_earliest(proc, problem);
+    if (earliest.fd < 0 || !same_file(earliest.fd, made.fd)) {
+        const Opened found = {lift(earliest.fd), made.sign};
+        close(made.fd);
+        return found;
     }
     // Ours keeps its number, as another process may be opening it by that number just now.
     close(earliest.fd);
     return made;
 }
 
-int open_book_of(pid_t pid, int fd, const char* proc)
+Opened open_book_of(pid_t pid, int fd, const char* proc)
 {
-    return lift(open_own_file(entry(proc, pid, std::to_string(fd).c_str())));
+    return {lift(open_own_file(entry(proc, pid, std::to_string(fd).c_str())))};
 }
 
-bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask mask, int node)
+void Opened::close() const
 {
-    Mapping mapping = fd < 0 ? Mapping() : map_book(fd);
+    for (const int each : {fd, sign})
+        if (each >= 0)
+            ::close(each);
+}
+
+bool Reader::join(Opened opened, const ProcessId& own, uint64_t job, int rank, CpuMask mask, int node)
+{
+    Mapping mapping = opened.fd < 0 ? Mapping() : map_book(opened.fd);
     Book* const book = base::at<Book>(mapping);
     for (unsigned i = 0; book && i < page_count; i++) {
         Page& page = book->page[i];
@@ -255,15 +303,14 @@ bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask 
         clear_cores(Flag(i + 1)); // of the process that had the page
         Hardware::store_release(page.state, Page::there); // after all of it. Pairs with neighbours()
         Hardware::fetch_add_full(book->changes, 1);
-        fd_ = fd;
+        opened_ = opened;
         page_ = &page;
         own_ = own;
         job_ = job;
         node_ = node;
         return true;
     }
-    if (fd >= 0)
-        close(fd);
+    opened.close();
     return false;
 }
 
@@ -280,11 +327,11 @@ void Reader::leave()
     if (!page_)
         return;
     free_page(*page_, own_);
-    close(fd_);
+    opened_.close();
     mapping_ = Mapping();
     book_ = nullptr;
     page_ = nullptr;
-    fd_ = -1;
+    opened_ = {};
     shared_.clear();
 }
 

@@ -3,10 +3,11 @@
 // The node book: what the jobs of one user on one node know of each other. A page a process: who it is, on which CPUs
 // it computes, and whether it does so now; and the cores that jobs lend each other.
 //
-// It is a file without a name (memfd_create), as the boards are, which each job finds in /proc/PID/fd of another. So
-// nothing can be left behind, whatever dies; and only those find it who may look into a process: the same user, in the
-// same pid namespace. A segment of Boost.Interprocess, which has a name, would stay in /dev/shm when jobs are killed,
-// and a job that dies while it makes a managed segment would leave all others waiting for it.
+// It is a file without a name (memfd_create), as the boards are, which each job finds in /proc/PID/fd of another. Which
+// processes have one, the name of a socket tells. So nothing can be left behind, whatever dies; and only those find it
+// who may look into a process: the same user, in the same pid and network namespaces. A segment of Boost.Interprocess,
+// which has a name, would stay in /dev/shm when jobs are killed, and a job that dies while it makes a managed segment
+// would leave all others waiting for it.
 //
 // No locks. Each job makes a book and then takes the one that was stamped first (open_book()).
 //
@@ -89,13 +90,19 @@ struct Neighbour {
     mutable base::Activity activity = {};
 };
 
-// The book of this user's jobs: a descriptor of this process, -1 if there can be none. One process of a job's node
-// calls this, and tells the others its pid and the descriptor. If something has that name and is no book of ours,
-// `problem` says so. Takes a millisecond; never waits longer than 0.2 s for another process. `passed_over`: processes
-// that are known to have no book, such as those of this job.
-int open_book(std::string& problem, const std::vector<pid_t>& passed_over = {}, const char* proc = "/proc");
-// For the others: opens the same book. -1 if this process may not look into the one with that pid.
-int open_book_of(pid_t pid, int fd, const char* proc = "/proc");
+// The book as a process has it: a descriptor, and the socket whose name shows the process to others. -1: none.
+struct Opened {
+    int fd = -1, sign = -1;
+    void close() const;
+};
+// The book of this user's jobs. One process of a job's node calls this, and tells the others its pid and the
+// descriptor. If something has that name and is no book of ours, `problem` says so. Takes about 0.1 ms for each job of
+// the user on the node; never waits longer than 0.2 s for another process.
+Opened open_book(std::string& problem, const char* proc = "/proc");
+// For the others: opens the same book. None if this process may not look into the one with that pid.
+Opened open_book_of(pid_t pid, int fd, const char* proc = "/proc");
+// Shows this process to others who look for a book: open_book() does. Returns the sign.
+int show_process();
 
 // Cores that can be had together: those of one job's ranks on one node of its.
 struct Lenders {
@@ -111,13 +118,12 @@ public:
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    // Maps the book with the descriptor `fd`, keeps `fd`, and takes a page. If it is no book, or is full: false, and fd
-    // is closed.
-    bool join(int fd, const ProcessId& own, uint64_t job, int rank, base::CpuMask mask, int node = 0);
+    // Maps the book, keeps what was opened, and takes a page. If it is no book, or is full: false, and it is closed.
+    bool join(Opened opened, const ProcessId& own, uint64_t job, int rank, base::CpuMask mask, int node = 0);
     // Gives the page back. The book goes with the last process that has it.
     void leave();
     bool joined() const { return page_; }
-    int fd() const { return fd_; } // for open_book_of(); -1 if it has joined none
+    int fd() const { return opened_.fd; } // for open_book_of(); -1 if it has joined none
 
     // For the home thread: whether its core computes from here on.
     void show_busy(bool busy)
@@ -161,7 +167,7 @@ private:
     void clear_cores(Flag owner);
     void free_page(Page& page, const ProcessId& process) const;
 
-    int fd_ = -1; // open as long as this process is in it: later jobs find it here when the others have gone
+    Opened opened_; // open as long as this process is in it: later jobs find it here when the others have gone
     base::Mapping mapping_;
     Book* book_ = nullptr; // there
     Page* page_ = nullptr;

@@ -129,11 +129,7 @@ void join_book(Job& job)
                           job.board->node);
         return;
     }
-    std::vector<pid_t> others; // they wait for this one
-    for (unsigned r = 1; r < job.window.ranks(); r++)
-        others.push_back(job.window.home(r).process.pid);
-    if (job.book.join(book::open_book(job.book_problem, others), own, job.board->job, job.rank, mask,
-                      job.board->node)) {
+    if (job.book.join(book::open_book(job.book_problem), own, job.board->job, job.rank, mask, job.board->node)) {
         node.book_pid = own.pid;
         node.book_fd = job.book.fd();
     }

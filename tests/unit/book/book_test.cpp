@@ -51,7 +51,7 @@ private:
     char folder_[32] = "/tmp/book-test-XXXXXX";
 } processes;
 
-int open_own_book(std::string& problem) { return open_book(problem, {}, processes.folder()); }
+Opened open_own_book(std::string& problem) { return open_book(problem, processes.folder()); }
 
 // A child that runs `body` and then waits until it is killed.
 class Child {
@@ -193,10 +193,10 @@ TEST_CASE("jobs that start at once have one book, and so has one that comes when
     for (int round = 0; round < 20; round++) {
         const auto start = [](int out) {
             std::string problem;
-            const int fd = open_own_book(problem);
+            const Opened opened = open_own_book(problem);
             auto* reader = new Reader;
-            const uint64_t inode = inode_of(fd);
-            tell(out, reader->join(fd, own_process(), uint64_t(getpid()), 0, cpus({3000})) ? inode : 0);
+            const uint64_t inode = inode_of(opened.fd);
+            tell(out, reader->join(opened, own_process(), uint64_t(getpid()), 0, cpus({3000})) ? inode : 0);
         };
         Child a(start), b(start), c(start), d(start);
         const uint64_t inode = a.answer();
@@ -215,10 +215,10 @@ TEST_CASE("the processes of a job come to the book of their first")
 {
     Child first([](int out) {
         std::string problem;
-        const int fd = open_own_book(problem);
+        const Opened opened = open_own_book(problem);
         auto* reader = new Reader;
-        tell(out, uint64_t(fd));
-        tell(out, reader->join(fd, own_process(), 7, 0, cpus({3000})));
+        tell(out, uint64_t(opened.fd));
+        tell(out, reader->join(opened, own_process(), 7, 0, cpus({3000})));
     });
     const int fd = int(first.answer());
     CHECK(first.answer());
@@ -226,8 +226,8 @@ TEST_CASE("the processes of a job come to the book of their first")
     CHECK(reader.join(open_book_of(first.pid, fd), own_process(), 8, 1, cpus({3000})));
     CHECK(reader.neighbours(cpus({3000})).size() == 1);
     reader.leave();
-    CHECK(open_book_of(first.pid, 987) < 0);
-    CHECK_FALSE(reader.join(-1, own_process(), 8, 1, cpus({3000})));
+    CHECK(open_book_of(first.pid, 987).fd < 0);
+    CHECK_FALSE(reader.join({}, own_process(), 8, 1, cpus({3000})));
 }
 
 TEST_CASE("what is no book is passed over, and named")
@@ -235,6 +235,7 @@ TEST_CASE("what is no book is passed over, and named")
     for (const bool right_size : {false, true}) {
         Child foreign([&](int out) {
             const int fd = fcntl(memfd_create(file_name, MFD_ALLOW_SEALING), F_DUPFD, 100);
+            show_process();
             tell(out, ftruncate(fd, right_size ? off_t(sizeof(Book)) : 100) == 0);
         });
         CHECK(foreign.answer());
@@ -247,6 +248,7 @@ TEST_CASE("what is no book is passed over, and named")
     // A book whose making began and will never end: readers wait for it for a moment only.
     Child unmade([](int out) {
         const int fd = fcntl(memfd_create(file_name, MFD_ALLOW_SEALING), F_DUPFD, 100);
+        show_process();
         tell(out, ftruncate(fd, off_t(sizeof(Book))) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
         tell(out, inode_of(fd));
     });
@@ -256,7 +258,7 @@ TEST_CASE("what is no book is passed over, and named")
     Child waits([](int out) {
         tell(out, 1);
         std::string problem;
-        close(open_own_book(problem));
+        open_own_book(problem).close();
     });
     CHECK(waits.answer());
     bool shown = false;
@@ -308,6 +310,7 @@ void lend_a_name(int out, bool gives_up)
     answers = out;
     static bool keeps;
     keeps = !gives_up;
+    show_process();
     struct sigaction action = {};
     action.sa_sigaction = [](int, siginfo_t* info, void*) {
         tell(answers, 2);
@@ -329,9 +332,9 @@ double seconds_to_open()
 {
     const double begin = seconds_now();
     std::string problem;
-    const int fd = open_own_book(problem);
-    CHECK(fd >= 0);
-    close(fd);
+    const Opened opened = open_own_book(problem);
+    CHECK(opened.fd >= 0);
+    opened.close();
     return seconds_now() - begin;
 }
 
@@ -341,6 +344,7 @@ TEST_CASE("another user's files are not opened, whatever they are named")
 {
     for (const int dumpable : {1, 0}) { // without it, /proc says that the process is root's
         Child theirs([&](int out) {
+            show_process(); // as one of this user's
             if (setuid(65534) != 0 || prctl(PR_SET_DUMPABLE, dumpable) != 0)
                 tell(out, 0);
             else
@@ -368,9 +372,9 @@ TEST_CASE("books that others are making at the same time are no trouble")
             uint64_t troubles = 0;
             for (int i = 0; i < 60; i++) {
                 std::string problem;
-                const int fd = open_own_book(problem);
-                troubles += fd < 0 || !problem.empty();
-                close(fd);
+                const Opened opened = open_own_book(problem);
+                troubles += opened.fd < 0 || !problem.empty();
+                opened.close();
             }
             tell(out, troubles);
         }));
@@ -385,6 +389,7 @@ TEST_CASE("a book is waited for that can be seen from its first moment, as its m
         while (dup(0) < ws::base::first_lifted)
             ;
         const int fd = memfd_create(file_name, MFD_ALLOW_SEALING);
+        show_process();
         auto* book = new Book;
         book->magic_ = magic;
         book->version_ = version;
@@ -401,19 +406,19 @@ TEST_CASE("a book is waited for that can be seen from its first moment, as its m
     });
     CHECK(maker.answer() > uint64_t(ws::base::first_lifted));
     std::string problem;
-    const int fd = open_own_book(problem);
+    const Opened opened = open_own_book(problem);
     CHECK(problem == "");
     Flag stamp = 0;
-    CHECK(pread(fd, &stamp, sizeof stamp, offsetof(Book, stamp)) == ssize_t(sizeof stamp));
+    CHECK(pread(opened.fd, &stamp, sizeof stamp, offsetof(Book, stamp)) == ssize_t(sizeof stamp));
     CHECK(stamp == 1);
-    close(fd);
+    opened.close();
 }
 
 TEST_CASE("a number that passes from a book to another file is no trouble")
 {
     Child changes([](int out) {
         std::string problem;
-        const int book = open_own_book(problem), other = memfd_create("other", 0), number = 80;
+        const int book = open_own_book(problem).fd, other = memfd_create("other", 0), number = 80;
         tell(out, 1);
         for (;;) {
             dup2(book, number);
@@ -423,9 +428,9 @@ TEST_CASE("a number that passes from a book to another file is no trouble")
     CHECK(changes.answer());
     for (int i = 0; i < 400; i++) {
         std::string problem;
-        const int fd = open_own_book(problem);
+        const Opened opened = open_own_book(problem);
         REQUIRE(problem == "");
-        close(fd);
+        opened.close();
     }
 }
 
@@ -439,8 +444,6 @@ TEST_CASE("pages are used again")
         Reader reader;
         REQUIRE(reader.join(open_own_book(problem), own, 2, 0, cpus({3000})));
         reader.leave();
-        if (i == 50) // each open looks through /proc
-            break;
     }
     CHECK(keeper.neighbours(cpus({3000})).empty());
     keeper.leave();
