@@ -264,7 +264,9 @@ static unsigned virtual_threads(const char *mode, const char *own_threads)
                    limit = number_in("OMP_THREAD_LIMIT");
     unsigned threads = strncmp(mode, "share:", 6) == 0 ? (unsigned) strtol(mode + 6, NULL, 10) : 0;
     if (threads == 0) {
-        threads = ws_virtual_threads(ranks);
+        const unsigned pretended = number_in("WS_CORES");
+        const long online = sysconf(_SC_NPROCESSORS_ONLN); /* of the node: ranks may be bound to some of them */
+        threads = ws_virtual_threads(ranks, pretended ? pretended : online > 0 ? (unsigned) online : 0);
         threads = own > 1 && threads < 2 * own ? 2 * own : threads;
     }
     threads = limit && threads > limit ? limit : threads;

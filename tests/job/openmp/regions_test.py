@@ -96,10 +96,15 @@ def said(threads):
     expect_told(job('all', options=(f'-workshare-openmp=share:{threads}',), title=f'{threads} virtual threads'), threads)
 
 
+def usual(ranks, cores):
+    """Four per core that could help: more ranks than cores have no more helpers."""
+    expect_told(job('plain', 'numbers', ranks=ranks, env={**ONE, 'WS_CORES': cores}, title=f'{ranks} ranks on {cores} cores'), 4 * min(ranks, int(cores)))
+
+
 def of_c():
     side_by_side(*all_kinds({'OMP_NUM_THREADS': '3'}, *chaos(1, 2, *SEEDS), {'WS_STEAL_ALL': '1'}),
                  later(job, 'all', ranks=3, env={**ONE, 'WS_CORES': '3'}, title='three ranks'), later(job, 'all', ranks=1, title='one rank'),
-                 without, by_default, tasks_by_default, *(later(limited, threads) for threads in ('5', '16')), *(later(said, threads) for threads in (2, 16)),
+                 without, by_default, tasks_by_default, *(later(usual, ranks, '2') for ranks in (1, 3)), *(later(limited, threads) for threads in ('5', '16')), *(later(said, threads) for threads in (2, 16)),
                  *(later(job, 'runtime', 'runtime_chunks', env={**ONE, 'OMP_SCHEDULE': schedule}, title=f'runtime {schedule}')
                    for schedule in ('static', 'static,3', 'dynamic,2', 'guided')),
                  *(later(job, kind, steals=True, title=f'{kind} is shared') for kind in SHARED))
