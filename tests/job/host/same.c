@@ -539,11 +539,40 @@ static void receives_late(MPI_Comm comm, const char *by, int is_persistent, int 
     handled = handled_world = 0;
 }
 
+/* The same for calls that receive one message without a request; an exchange sends to this rank itself. */
+static void receives_at_once(MPI_Comm comm, const char *by, int count, int when, int handles)
+{
+    int *got = calloc((size_t) count, sizeof *got), token = 0, error;
+    MPI_Message message;
+    MPI_Request r;
+    char what[80];
+    snprintf(what, sizeof what, "%s %d %d %d", by, count, when, handles);
+    MPI_Irecv(&token, 1, MPI_INT, 0, 7, comm, &r);
+    MPI_Barrier(comm);
+    starts_late(comm, when);
+    if (!strcmp(by, "sendrecv"))
+        error = MPI_Sendrecv(&count, 1, MPI_INT, 0, 7, got, count / 2, MPI_INT, 1, 0, comm, MPI_STATUS_IGNORE);
+    else {
+        MPI_Send(&count, 1, MPI_INT, 0, 7, comm);
+        if (!strcmp(by, "probe"))
+            MPI_Probe(1, 0, comm, MPI_STATUS_IGNORE);
+        if (!strcmp(by, "mrecv")) {
+            MPI_Mprobe(1, 0, comm, &message, MPI_STATUS_IGNORE);
+            error = MPI_Mrecv(got, count / 2, MPI_INT, &message, MPI_STATUS_IGNORE);
+        } else
+            error = MPI_Recv(got, count / 2, MPI_INT, 1, 0, comm, MPI_STATUS_IGNORE);
+    }
+    show(what, error, NULL);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    free(got);
+}
+
 /* Truncated messages: the error, the statuses, and whose handler is called. If the program has handlers, the requests
  * that MPI_Waitall leaves behind under MPICH are others than without Workshare. */
 static void late_errors(void)
 {
     static const char *const ways[] = {"wait", "waitany", "waitsome", "waitall", "waitall ignoring", "test", "testall"};
+    static const char *const at_once[] = {"recv", "probe", "mrecv", "sendrecv"};
     MPI_Comm comm;
     MPI_Errhandler own, of_world;
     int *data = calloc(LONG, sizeof *data), own_rank;
@@ -581,6 +610,13 @@ static void late_errors(void)
                 else
                     receives_late(comm, ways[way], persistent, count, messages, when, handles);
             }
+        for (int c = 0; c < 16; c++) {
+            const int when = c / 2 % 2, count = c % 2 ? LONG : 4;
+            if (own_rank == 1)
+                sends_late(comm, data, count, 1, when);
+            else
+                receives_at_once(comm, at_once[c / 4], count, when, handles);
+        }
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Errhandler_free(&own);
