@@ -99,7 +99,7 @@ def prototypes(text):
     calls, names = {}, set()
     for result, name, parameters in re.findall(r'\b(int|double|MPI_Aint)\s+(P?MPIX?_\w+)\s*\(([^;{}]*?)\)\s*;', text):
         names.add(name)
-        if name.startswith('MPI_') and not LEFT_ALONE.match(name) and '...' not in parameters:
+        if name.startswith(('MPI_', 'MPIX_Grequest_')) and not LEFT_ALONE.match(name) and '...' not in parameters:
             calls[name] = Call(result, name, parameters)
     return {name: call for name, call in calls.items() if 'P' + name in names}
 
@@ -170,11 +170,16 @@ def body(call, ways, calls):
             after.append(f'if (error == MPI_SUCCESS && *{flag} == 0 && ws::host::hooks.polled) ws::host::hooks.polled();')
             after.append(f'if (*{flag}) ws::host::taken();')
     if call.name in ('MPI_Psend_init', 'MPI_Precv_init'):
-        after.append('if (error == MPI_SUCCESS) ws::host::made_partitioned(*request);')
+        after.append('if (error == MPI_SUCCESS) ws::host::made_unusual(*request, ws::host::Unusual::partitioned);')
+    if call.name in ('MPI_Grequest_start', 'MPIX_Grequest_start', 'MPIX_Grequest_class_allocate'):
+        after.append(f'if (error == MPI_SUCCESS) ws::host::made_unusual(*{call.names[-1]}, ws::host::Unusual::generalized);')
+    if re.match(r'MPI_(Wait|Test)(all|any|some)?$', call.name):
+        array = call.first('MPI_Request', True) or call.names[1]
+        lines.append(f"const ws::host::Completion completion({'1' if call.named('request') else call.names[0]}, {array});")
     if call.name in ('MPI_Comm_create_errhandler', 'MPI_Errhandler_create') or call.name.startswith('MPI_File_i'):
         before.append('ws::host::needs_testall = true;')
     if call.name == 'MPI_Request_free':
-        before.append('if (WS_UNLIKELY(ws::host::has_partitioned)) { ws::host::frees_request(*request); }')
+        before.append('if (WS_UNLIKELY(ws::host::has_unusual)) { ws::host::frees_request(*request); }')
     call_it = f'[&] {{ return {real}; }}'
     for way in kinds:
         if way in DEPENDS:
@@ -210,7 +215,7 @@ def body(call, ways, calls):
                    f'*over = *{out} != 0; return e; }}, {call_it});'
         if way in ('waitany', 'waitsome'):
             count, requests = call.names[:2]
-            main = f'if (WS_UNLIKELY(ws::host::has_partitioned) && ws::host::are_partitioned({count}, {requests})) {{ return ws::host::look_before(' \
+            main = f'if (WS_UNLIKELY(ws::host::has_unusual) && ws::host::is_any(ws::host::Unusual::partitioned, {count}, {requests})) {{ return ws::host::look_before(' \
                    f'{site}, [&] {{ return ws::host::is_any_complete({count}, {requests}); }}, {call_it}); }} ' + main
         elif way == 'winwait':
             main = f'int error = ws::host::poll_instead({site}, [&](int *over) {{ return ws::host::real.win_test({win}, over); }}, {call_it});'

@@ -21,6 +21,7 @@
 #include <string>
 #include <type_traits>
 #include <unistd.h>
+#include <unordered_map>
 
 extern "C" unsigned ws_used_features;
 extern "C" std::remove_pointer_t<MPIR_Workshare_attach_fn> ws_fork_attach; // mpi/attach.cpp
@@ -341,29 +342,69 @@ void progress()
 }
 
 namespace {
-base::SpinLock partitioned_lock;
-std::vector<MPI_Request> partitioned;
+base::SpinLock unusual_lock;
+struct Note {
+    Unusual kind;
+    unsigned number; // another one for each request
+};
+std::unordered_map<MPI_Request, Note> unusual;
 } // namespace
 
-void made_partitioned(MPI_Request request)
+void made_unusual(MPI_Request request, Unusual kind)
 {
-    const std::lock_guard<base::SpinLock> guard(partitioned_lock);
-    partitioned.push_back(request);
-    has_partitioned = true;
+    const std::lock_guard<base::SpinLock> guard(unusual_lock);
+    static unsigned number;
+    unusual[request] = {kind, number++};
+    has_unusual = true;
 }
 
 void frees_request(MPI_Request request)
 {
-    const std::lock_guard<base::SpinLock> guard(partitioned_lock);
-    partitioned.erase(std::remove(partitioned.begin(), partitioned.end(), request), partitioned.end());
+    const std::lock_guard<base::SpinLock> guard(unusual_lock);
+    unusual.erase(request);
 }
 
-bool are_partitioned(int count, const MPI_Request* requests)
+bool is_any(Unusual kind, int count, const MPI_Request* requests)
 {
-    const std::lock_guard<base::SpinLock> guard(partitioned_lock);
-    return std::any_of(requests, requests + count, [](MPI_Request request) {
-        return std::find(partitioned.begin(), partitioned.end(), request) != partitioned.end();
+    const std::lock_guard<base::SpinLock> guard(unusual_lock);
+    return requests && std::any_of(requests, requests + std::max(count, 0), [kind](MPI_Request request) {
+        const auto found = unusual.find(request);
+        return found != unusual.end() && found->second.kind == kind;
     });
+}
+
+struct Completion::Unusuals {
+    struct One {
+        int place;
+        MPI_Request request;
+        unsigned number;
+    };
+    std::vector<One> all;
+};
+
+void Completion::remember(int count)
+{
+    const std::lock_guard<base::SpinLock> guard(unusual_lock);
+    for (int i = 0; i < count; i++) {
+        const auto found = unusual.find(requests_[i]);
+        if (found == unusual.end())
+            continue;
+        if (!before_)
+            before_ = new Unusuals;
+        before_->all.push_back({i, requests_[i], found->second.number});
+    }
+}
+
+void Completion::forget()
+{
+    const std::unique_ptr<const Unusuals> before(before_);
+    const std::lock_guard<base::SpinLock> guard(unusual_lock);
+    for (const auto& one : before->all) {
+        const auto found = unusual.find(one.request);
+        // Another thread may have got a new request of this handle by now.
+        if (requests_[one.place] == MPI_REQUEST_NULL && found != unusual.end() && found->second.number == one.number)
+            unusual.erase(found);
+    }
 }
 
 bool is_any_complete(int count, const MPI_Request* requests)
@@ -374,7 +415,8 @@ bool is_any_complete(int count, const MPI_Request* requests)
         if (requests[i] == MPI_REQUEST_NULL)
             continue;
         any = true;
-        if (real.get_status(requests[i], &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag)
+        if (is_any(Unusual::generalized, 1, &requests[i]) ||
+            real.get_status(requests[i], &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag)
             return true;
     }
     return !any;

@@ -135,12 +135,39 @@ struct Real {
 };
 extern Real real;
 
-// Partitioned requests, which MPI_Testall of MPICH 4.0 takes for errors: if one is among several requests, each is
-// looked at by itself.
-inline bool has_partitioned; // the program has made one
-void made_partitioned(MPI_Request request);
+// Requests that are not polled like others.
+enum class Unusual {
+    partitioned, // MPI_Testall of MPICH 4.0 takes them for errors: each request beside one is looked at by itself
+    generalized  // polls of several requests call the program's functions other than MPI_Waitall does: MPI itself waits
+};
+inline bool has_unusual; // the program has made one
+void made_unusual(MPI_Request request, Unusual kind);
 void frees_request(MPI_Request request);
-bool are_partitioned(int count, const MPI_Request* requests);
+bool is_any(Unusual kind, int count, const MPI_Request* requests);
+
+// Forgets the generalized requests that a call completes, because MPI gives their handles to other requests.
+class Completion {
+public:
+    Completion(int count, const MPI_Request* requests) : requests_(requests)
+    {
+        if (WS_UNLIKELY(has_unusual) && requests)
+            remember(count);
+    }
+    ~Completion()
+    {
+        if (WS_UNLIKELY(before_ != nullptr))
+            forget();
+    }
+    Completion(const Completion&) = delete;
+    Completion& operator=(const Completion&) = delete;
+
+private:
+    struct Unusuals;
+    void remember(int count);
+    void forget();
+    const MPI_Request* requests_;
+    Unusuals* before_ = nullptr;
+};
 
 // Lets MPI handle what has come, so that ranks that have not arrived can: their messages or their puts and gets may
 // need this rank.
@@ -344,7 +371,10 @@ constexpr bool status_is_handled = true;
 template <class Test, class Call>
 int wait_for_all(int count, const MPI_Request* requests, Site site, Test test, Call call)
 {
-    if (status_is_handled && WS_UNLIKELY(needs_testall) && !(has_partitioned && are_partitioned(count, requests)))
+    if (WS_UNLIKELY(has_unusual) && is_any(Unusual::generalized, count, requests))
+        return look_before(site, [] { return true; }, call);
+    if (status_is_handled && WS_UNLIKELY(needs_testall) &&
+        !(has_unusual && is_any(Unusual::partitioned, count, requests)))
         return poll_instead(site, test, call);
     int next = 0;
     return look_before(site, [&] { return !requests || are_complete(count, requests, next); }, call);

@@ -87,11 +87,18 @@ void Rank::woke_one()
     Hardware::store_relaxed(window.own_home().running_on, Flag(sched_getcpu()));
 }
 
-void Rank::let_woken_run() const
+void Rank::let_woken_run()
 {
-    const uint64_t began = ticks();
-    if (!has_just_woken(began))
+    const Hardware::Word woke_at = Hardware::load_relaxed(woke_at_);
+    if (WS_LIKELY(woke_at == 0))
         return;
+    const uint64_t began = ticks();
+    if (!has_just_woken(began)) {
+        // Calls after this one need not read the clock. Another thread may just have woken a rank: then its time stays.
+        // Relaxed would do.
+        Hardware::cas_full(woke_at_, woke_at, 0);
+        return;
+    }
     const auto leaves_wait = [](const Home& home) { // relaxed: polled
         return Hardware::load_relaxed(home.occupancy) == rank_blocked && Hardware::load_relaxed(home.recall) &&
                Hardware::load_relaxed(home.state) == core_kept;

@@ -64,7 +64,7 @@ public:
     // left their wait, or for some milliseconds. The kernel may have put one of them on this thread's CPU although
     // another is idle (it takes those of virtual machines for busy), and would leave it there until this thread's time
     // slice ends: so this thread sleeps when that takes longer than a wake-up.
-    void let_woken_run() const;
+    void let_woken_run();
     // Whether this rank woke another one a moment ago: see let_woken_run().
     bool has_just_woken(uint64_t now) const
     {
@@ -119,7 +119,7 @@ public:
 
 private:
     volatile base::Flag lends_ = 1;
-    volatile base::Hardware::Word woke_at_ = 0; // ticks; by any thread that rings; 0: never
+    volatile base::Hardware::Word woke_at_ = 0; // ticks; by any thread that rings; 0: not lately
     Peers peers_;
     HomeThread home_{*this};
     StandIn stand_in_{*this, home_};

@@ -63,6 +63,20 @@ def another_mpi():
     expect(wrong, 'said nothing of --mpi', '--mpi' in wrong.err)
 
 
+def past_workshare():
+    """A module that looks MPI's functions up by dlsym(), and one with an MPI that Workshare does not know: as without Workshare."""
+    result = run(INTERPRETER, module('looked_up.so', 'looked_up.c', '-ldl'), title='functions looked up by dlsym()')
+    expect(result, 'not as without Workshare', result.out == 'sum 1\n' * 2 and not result.err)
+    own = os.path.join(FOLDER, 'libown.so')
+    subprocess.run(['gcc', '-shared', '-fPIC', '-Wl,-soname,libown.so', '-x', 'c', '-', '-o', own], input=b'int MPI_Init(int *a, char ***b) { return a || b ? 1 : 41; }', check=True, timeout=30)
+    caller = os.path.join(FOLDER, 'caller.so')
+    subprocess.run(['gcc', '-shared', '-fPIC', '-x', 'c', '-', '-x', 'none', own, '-o', caller, '-Wl,-rpath,' + FOLDER], check=True, timeout=30,
+                   input=b'int puts(const char *); int MPI_Init(int *, char ***); int run(void) { return puts(MPI_Init(0, 0) == 41 ? "own" : "other") < 0; }')
+    result = run(INTERPRETER, caller, title='an MPI that Workshare does not know')
+    expect(result, 'its MPI_Init was not called', result.out == 'own\n' * 2)
+    says(result, '^workshare: note: the program calls an MPI library that Workshare does not know; it runs without Workshare$')
+
+
 def no_mpi():
     result = run('/bin/true', title='a program without MPI')
     expect(result, 'it says something', not result.err)
@@ -76,6 +90,7 @@ plain = module('plain.so', 'host.c', '-Wno-unknown-pragmas')
 equal_sums(plain)
 tools()
 another_mpi()
+past_workshare()
 no_mpi()
 if CORES >= 2:
     flags = [shlex.split(subprocess.run([WORKSHARE, *words], check=True, capture_output=True, text=True).stdout) for words in (('--cflags',), ('--mpi', FAMILY, '--libs'))]

@@ -327,6 +327,17 @@ TEST_CASE("the idle ladder: who has just woken another rank does not yield, as t
         rank.blocked(4);
         CHECK(node.thief().state == core_armed);
     }
+    SECTION("it slept long ago, and collective calls since then need not look at the clock any more")
+    {
+        node.fall_asleep(0);
+        rank.posted_for(node.home(0));
+        node.times().yield_ticks = 0;
+        rank.let_woken_run();
+        node.times().yield_ticks = for_ever;
+        rank.blocked(0);
+        rank.blocked(4);
+        CHECK(node.thief().state == core_kept);
+    }
     rank.unblocked();
 }
 
