@@ -8,7 +8,7 @@ PREFIX/bin/mpicc, or with the MPICC of another MPI; MPIRUN starts these and has 
 
 --part K/N   every N-th test, from the K-th on (1/12); 1/1: all of them
 --only GROUP rma, io or threads; or another folder of its tests, as coll, comm and pt2pt
---source     a release tarball or an unpacked folder, as the build option mpich_source
+--source     a release tarball, an unpacked folder or a git checkout, as the build option mpich_source
 """
 import argparse
 import collections
@@ -59,10 +59,13 @@ def build(folder, prefix, path, chosen):
     tests, made = os.path.join(folder, 'source', 'test', 'mpi'), os.path.join(folder, 'made')
     os.mkdir(made)
     if os.path.isdir(path):
-        shutil.copytree(os.path.join(path, 'test'), os.path.join(folder, 'source', 'test'), symlinks=True)
+        for name in 'test', 'confdb', 'maint':
+            shutil.copytree(os.path.join(path, name), os.path.join(folder, 'source', name), symlinks=True)
     else:
         os.mkdir(os.path.join(folder, 'source'))
         said(['tar', '-xf', path, '-C', os.path.join(folder, 'source'), '--strip-components=1', '--wildcards', '*/test/mpi'])
+    if not os.path.exists(os.path.join(tests, 'configure')) and os.path.isdir(path) and os.path.exists(os.path.join(tests, 'autogen.sh')):
+        step('autogen.sh', ['./autogen.sh'], tests)     # of a git checkout
     if not os.path.exists(os.path.join(tests, 'configure')):
         skip(f'{path} has no test/mpi')
     step('configure', [os.path.join(tests, 'configure'), f'--with-mpi={prefix}', '--disable-fortran', '--disable-cxx', '--disable-f08'], made)

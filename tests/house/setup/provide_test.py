@@ -63,6 +63,24 @@ with tempfile.TemporaryDirectory() as folder:
                    'patches/4.0/hooks/0001-blocked-hook-in-waits.patch', 'src/include/mpir_progress_hook.h')
     expect('left in the cache', [f for f in os.listdir(f'{cache}/workshare') if not f.endswith(('.logs', '.lock'))], [])
 
+    # Two fixes of upstream's, one in the release already; configure shows the result, and fails.
+    small = f'{folder}/small'
+    os.makedirs(f'{small}/files')
+    shutil.copy(PROVIDE, f'{small}/provide')
+    shutil.copy(os.path.join(os.path.dirname(PROVIDE), 'versions'), small)
+    for kind, old, new in ('hooks', 'a', 'A'), ('upstream', 'b', 'B'), ('upstream', 'c', 'C'):
+        write(f'{small}/patches/4.0/{kind}/{old}.patch', f'--- a/{old}\n+++ b/{old}\n@@ -1 +1 @@\n-{old}\n+{new}\n')
+    for letters in 'abC', 'Abc':
+        released = tree(f'mpich-{letters}', '4.0.2')
+        for letter in letters:
+            write(f'{released}/{letter.lower()}', f'{letter}\n')
+        write(f'{released}/configure', '#!/bin/sh\ncd ../src && echo patched $(cat a b c) && exit 1\n')
+        code, out, err = run(f'{small}/provide', '--source', released, env={'XDG_CACHE_HOME': cache})
+        if letters == 'abC':
+            expect(f'a fix that the release has: {err!r}', (code != 0, 'patched A B C' in err), (True, True))
+        else:
+            expect_message('a hook that it has', (code, out, err.splitlines()[-1]), released, 'patches/4.0/hooks/a.patch')
+
     blank = os.path.join(folder, 'a blank')
     expect_message('blank in the cache path', run(PROVIDE, env={'XDG_CACHE_HOME': blank}), blank, 'XDG_CACHE_HOME')
     for device in 'ch3', 'ch3:nemesis', 'ch3:sock':
@@ -77,7 +95,7 @@ with tempfile.TemporaryDirectory() as folder:
         expect(f'-Dmpich={series}', run(PROVIDE, '--check', '--mpich', series), (0, '4.0.2\n', ''))
     expect('-Dmpich=4.2', run(PROVIDE, '--check', '--mpich', '4.2'), (0, '4.2.1\n', ''))
     expect('-Dmpich=5.0', run(PROVIDE, '--check', '--mpich', '5.0'), (0, '5.0.2\n', ''))
-    for release in '4.2.0', '4.2.1', '5.0.0', '5.0.1', '5.0.2':
+    for release in '4.2.0', '4.2.1', '4.2.2', '4.2.3', '5.0.0', '5.0.1', '5.0.2':
         expect('the version of the source', run(PROVIDE, '--check', '--source', tree(f'mpich-{release}', release)), (0, f'{release}\n', ''))
     other = tree('mpich-other', '4.0.2')
     expect_message('a source of another series', run(PROVIDE, '--check', '--mpich', '4.2', '--source', other), other, 'is MPICH 4.0.2', 'for MPICH 4.2.1')
@@ -149,10 +167,10 @@ with tempfile.TemporaryDirectory() as folder:
 
 code, out, err = run(PROVIDE, '--lines')
 expect('--lines', (code, err, bool(out)), (0, '', True))
-# Hooks are the fork; upstream holds fixes that any user of this MPICH needs.
+# Hooks are the fork; upstream holds fixes that any user of this MPICH needs. Most of those for 4.0.2 are in later releases.
 for line in out.splitlines():
     series, kind, lines = line.split()
-    expect(f'lines that patches/{series}/{kind} adds to MPICH\'s own files: {lines}', 0 < int(lines) < {'hooks': 120, 'upstream': 250}[kind], True)
+    expect(f'lines that patches/{series}/{kind} adds to MPICH\'s own files: {lines}', 0 < int(lines) < {'hooks': 120, 'upstream': 350 if series == '4.0' else 250}[kind], True)
     if shutil.which('git'):
         patches = glob.glob(f'{os.path.dirname(PROVIDE)}/patches/{series}/{kind}/*.patch')
         expect('as git counts', int(lines), sum(int(row.split()[0]) for row in run('git', 'apply', '--numstat', *patches)[1].splitlines()))
