@@ -18,6 +18,7 @@ namespace ws::policy::rows {
 struct Wishes {
     Settings settings;
     bool by_node = false;
+    int spare = 0; // processes that begin without rows: the last ones
     int64_t iterations = 0; // 0: unknown
 };
 
@@ -38,10 +39,15 @@ public:
     Rows rows() const { return starts_.back(); }
     Rows count() const { return mine().size(); }
     Rows displ() const { return mine().begin; }
+    int processes() const { return size_; }
     const Starts& starts() const { return starts_; }
     std::vector<Structure>& structures() { return structures_; }
     // After a structure was added or taken out.
     void structures_changed();
+
+    // At the end of this iteration the first so many processes get all rows; the same in all processes. What is not
+    // measured, as without a job, gets equal parts.
+    void resize(int processes) { wanted_ = processes; }
 
     void add_work(double units);
     void begin_iteration();
@@ -71,9 +77,14 @@ private:
     std::string act();
     void tell_gains(const Gains::Sums& before);
     std::string agree_on_structures();
+    Starts cut_sparse(const Structure& s);
+    void use_given(bool is_given, double units);
+    std::vector<Work> work_until_now();
+    std::string begin_resize();
     Outcome weigh(const Starts& to) const;
     double intervals_left() const;
     double row_bytes() const; // of all structures
+    bool is_checked() const;
     void start_move(Starts to);
     std::string find_trouble(bool to_move);
     std::string trouble_of(int rank);
@@ -85,6 +96,10 @@ private:
     const std::unique_ptr<Processes> processes_;
     std::unique_ptr<Processes> node_;
     const int rank_, size_;
+    // Processes that have rows, if there are enough: the first ones. Others take part in everything, but have nothing
+    // to do, and count for nothing that is measured.
+    int active_;
+    int wanted_; // and that are to have them
     int leader_ = 0; // lowest rank of the node
     Wishes wishes_;
     Source source_ = Source::registered;
@@ -104,6 +119,11 @@ private:
     bool has_given_ = false;  // XMPI_Set_work was called in this interval, maybe with 0
     double given_before_ = 0; // of given_, at the end of the last iteration
     uint64_t interval_began_ = 0;
+    // What a process has done; `ungiven`: in how many parts of it without XMPI_Set_work.
+    struct Done {
+        double units = 0, given = 0, real = 0, ungiven = 0;
+    };
+    Done before_; // in the interval before, with the rows that it has now
     // The time per unit of an iteration: a mean and a variance that forget, for the noise.
     double mean_ = 0, variance_ = 0;
     uint64_t seen_ = 0;
@@ -131,6 +151,7 @@ private:
     // ---- a move
     std::unique_ptr<Move> move_;
     Starts next_, from_; // next_: empty while the rows' weights have to be looked at
+    int resizes_to_ = 0; // processes that have rows after it; 0: as many as before
     Monitor::Choice choice_; // that it follows from,
     double gain_ = 0;        // and the seconds an interval that it is to gain
     Rows round_ = 0, rounds_ = 0;

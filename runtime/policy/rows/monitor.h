@@ -141,8 +141,11 @@ unsigned next_interval(unsigned now, const Summary& s, double th2, unsigned toge
 class Monitor {
 public:
     Monitor() = default;
-    Monitor(const Settings& settings, size_t processes)
-        : settings_(settings), known_(processes), interval_(settings.interval ? settings.interval : first_interval)
+    Monitor(const Settings& settings, size_t processes) : Monitor(settings, processes, processes) {}
+    // The first `active` of them have rows.
+    Monitor(const Settings& settings, size_t processes, size_t active)
+        : settings_(settings), known_(processes), active_(active),
+          interval_(settings.interval ? settings.interval : first_interval)
     {
     }
 
@@ -189,6 +192,11 @@ public:
     const Starts& first() const { return first_; }
     // Rows have moved back.
     void undone(double bytes, double seconds);
+    // The first `active` processes are to have the rows: shares, costs and rates. Rates are those of `all`, or known
+    // from before; a newcomer of which none is known gets the mean.
+    Choice resize(size_t active, const std::vector<Work>& all);
+    // They have them.
+    void resized(size_t active, double bytes, double seconds);
     // Rows have moved for that choice. `bytes`: of the process with most.
     void moved(const Choice& choice, double gain, double bytes, double seconds);
 
@@ -204,7 +212,8 @@ private:
     bool may_try() const { return !(risk_ > 0) || gained_ + budget * time_ >= risk_; }
 
     Settings settings_;
-    std::vector<double> known_; // rates
+    std::vector<double> known_; // rates of all processes
+    size_t active_ = 0;         // those that have rows
     Attribution attribution_;
     Starts measured_as_; // the partition that `measured_` is of
     std::vector<Work> measured_;
