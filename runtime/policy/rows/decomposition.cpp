@@ -29,7 +29,8 @@ constexpr int exchange_tag = 32767; // no structure has it: moves number theirs 
 
 Decomposition::Decomposition(Flex& flex, std::unique_ptr<Processes> processes, Rows rows, const Wishes& wishes)
     : flex_(flex), processes_(std::move(processes)), rank_(processes_->rank), size_(processes_->size),
-      active_(size_ - wishes.spare), wanted_(active_), wishes_(wishes)
+      active_(size_ - wishes.spare), wanted_(active_),
+      allowance_(flex.job().options && rank_ == 0 ? flex.job().options->cores_file : ""), wishes_(wishes)
 {
     starts_ = equal_parts(rows, size_t(active_), size_t(size_));
     if (!job().is_there())
@@ -154,6 +155,9 @@ void Decomposition::close_interval()
     measured_done_ = done_;
     iterations_then_ = iterations_ + 1;
     sparse_then_ = sparse();
+    if (next_goal_.is_new)
+        goal_.set(next_goal_.aim, next_goal_.value);
+    next_goal_.is_new = false;
     if (node_) { // a node's processes share what there is
         double sums[3] = {real, kept, computes ? 1.0 : 0.0};
         node_->combine(By::sum, sums, 3);
@@ -170,7 +174,7 @@ void Decomposition::close_interval()
                  real,
                  computes ? -real : -HUGE_VAL,
                  computes && std::isfinite(error) ? error * real : 0,
-                 job().seconds(ticks() - interval_began_),
+                 computes ? job().seconds(ticks() - interval_began_) : 0,
                  asked_s_,
                  has_given_ || !computes ? 0.0 : 1.0,
                  trouble_.empty() ? 0.0 : double(rank_ + 1),
@@ -178,7 +182,8 @@ void Decomposition::close_interval()
                  computes ? 1.0 : 0.0,
                  bytes,
                  units_,
-                 given_};
+                 given_,
+                 double(allowance_.look())};
     m.work = {units_, real_};
     m.leader = leader_;
     const uint64_t began = ticks();
@@ -238,6 +243,12 @@ void Decomposition::look_at_numbers()
     s.units = is_given ? all.given_units : all.units;
     bytes_ = all.bytes;
     stage_ = Stage::decided;
+    sized_ = active_;
+    if (const int allowed = int(std::min(all.allowed, double(size_))); allowed > 0) {
+        if (active_ > allowed || (allowed != allowed_ && !goal_.is_set()))
+            sized_ = allowed;
+        allowed_ = allowed;
+    }
     if (all.trouble > 0)
         return;
     if (is_given)
@@ -256,7 +267,7 @@ void Decomposition::look_at_numbers()
     const Gains::Sums gains = monitor_.gains().sums();
     if (exchange_->is_direct() && !wishes_.by_node)
         monitor_.note(starts_, alone, s);
-    const bool unbalanced = monitor_.evaluate(s, bytes_, outcome_);
+    unbalanced_ = monitor_.evaluate(s, bytes_, outcome_);
     tell_gains(gains);
     const bool loses = monitor_.is_losing(starts_, s, intervals_left(), row_bytes());
     undoes_ = loses || monitor_.is_to_undo(former_, starts_, s, intervals_left(), row_bytes());
@@ -265,13 +276,13 @@ void Decomposition::look_at_numbers()
         outcome_ = Outcome::moved;
         return;
     }
-    if (!unbalanced)
+    if (!unbalanced_ && !goal_.is_set())
         return;
     stage_ = Stage::rows;
     exchange_->ask_rows(measured_[size_t(rank_)]);
 }
 
-// Work is what the program says, or not; in an interval in which all did so many units of it.
+// Work is what the program says, or not; in an interval in which all did `units` units of it.
 void Decomposition::use_given(bool is_given, double units)
 {
     if (is_given != was_given_) { // what intervals have in common is no unit
@@ -310,6 +321,10 @@ void Decomposition::plan()
             if (const Work& w = node[size_t(rows[p].leader)]; w.units > 0)
                 all[p].real = all[p].units * w.real / w.units;
     }
+    if (goal_.is_set() && sized_ == active_ && monitor_.is_steady())
+        size_by_goal(all);
+    if (!unbalanced_)
+        return;
     choice_ = monitor_.choose(starts_, all, summary_);
     outcome_ = choice_.outcome;
     gain_ = choice_.gain;
@@ -319,6 +334,26 @@ void Decomposition::plan()
     next_ = next_partition(starts_, choice_.costs, choice_.shares);
     gain_ = choice_.gain_with(starts_, next_);
     outcome_ = weigh(next_);
+}
+
+// If the move pays in the iterations that are left.
+void Decomposition::size_by_goal(const std::vector<Work>& all)
+{
+    const auto active = size_t(active_);
+    const double n = measured_done_;
+    const std::vector<double> rates = monitor_.resize(active, all).rates;
+    double units = 0; // of an iteration
+    for (const Work& w : all)
+        units += w.units / n;
+    goal_.measured(active, (summary_.wall - summary_.longest) / n);
+    const auto most = size_t(std::clamp<Rows>(rows(), 1, allowed_ ? allowed_ : size_));
+    const size_t to = goal_.choose(active, most, units, rates);
+    if (to == active)
+        return;
+    const Monitor::Choice c = monitor_.resize(to, all);
+    const double cost = monitor_.cost_of(starts_, next_partition(starts_, c.costs, c.shares), row_bytes());
+    if (goal_.gain(active, to, units, rates) * n * intervals_left() > cost)
+        sized_ = int(to);
 }
 
 Outcome Decomposition::weigh(const Starts& to) const
@@ -342,6 +377,8 @@ std::string Decomposition::act()
     stage_ = Stage::idle;
     if (const auto rank = int(exchange_->numbers().trouble))
         return trouble_of(rank - 1);
+    if (wanted_ == active_)
+        wanted_ = sized_;
     if (wanted_ != active_) { // rows move for that
         undoes_ = false;
         return "";

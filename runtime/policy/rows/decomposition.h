@@ -4,7 +4,9 @@
 #pragma once
 
 #include "policy/rows/counters.h"
+#include "policy/rows/allowance.h"
 #include "policy/rows/exchange.h"
+#include "policy/rows/goal.h"
 #include "policy/rows/monitor.h"
 #include "policy/rows/move.h"
 #include "window/load_row.h"
@@ -45,9 +47,12 @@ public:
     // After a structure was added or taken out.
     void structures_changed();
 
-    // At the end of this iteration the first so many processes get all rows; the same in all processes. What is not
+    // At the end of this iteration the first N processes get all rows; N is the same in all processes. What is not
     // measured, as without a job, gets equal parts.
     void resize(int processes) { wanted_ = processes; }
+
+    // From the end of this interval on; the same in all processes.
+    void set_goal(Goal::Aim aim, double value) { next_goal_ = {aim, value, true}; }
 
     void add_work(double units);
     void begin_iteration();
@@ -73,6 +78,7 @@ private:
     void decide(bool wait);
     void look_at_numbers();
     void plan();
+    void size_by_goal(const std::vector<Work>& all);
     // What was decided is done: begins the move, if there is one. "" or what is wrong.
     std::string act();
     void tell_gains(const Gains::Sums& before);
@@ -100,6 +106,15 @@ private:
     // to do, and count for nothing that is measured.
     int active_;
     int wanted_; // and that are to have them
+    // The program's goal, and one that counts when an interval ends: until then others may decide about the one before.
+    Goal goal_;
+    struct {
+        Goal::Aim aim = Goal::Aim::none;
+        double value = 0;
+        bool is_new = false;
+    } next_goal_;
+    Allowance allowance_; // rank 0's
+    int allowed_ = 0; // processes that may have rows, as rank 0 said last; 0: it has not
     int leader_ = 0; // lowest rank of the node
     Wishes wishes_;
     Source source_ = Source::registered;
@@ -144,6 +159,8 @@ private:
     Summary summary_;
     Starts former_;       // before the last move; empty: there is nothing to go back to
     bool undoes_ = false; // the move that is decided goes back there
+    int sized_ = 0;          // processes that are to have rows by the goal, or by what is allowed
+    bool unbalanced_ = false;
     bool was_given_ = false; // work was measured by XMPI_Set_work
     double bytes_ = 0; // of all structures, of all processes
     Outcome outcome_ = Outcome::same;

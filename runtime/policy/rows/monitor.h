@@ -190,6 +190,12 @@ public:
     // longer than it would have there, by its own rates.
     bool is_losing(const Starts& now, const Summary& s, double intervals, double row_bytes) const;
     const Starts& first() const { return first_; }
+    // Whether the last interval says how fast processes are: nobody else had their cores, or has had them for long.
+    bool is_steady() const { return dedicated_ || load_.is_long_term(settings_.k); }
+    double cost_of(const Starts& from, const Starts& to, double row_bytes) const
+    {
+        return cost_.seconds(double(volume_of(from, to).most) * row_bytes);
+    }
     // Rows have moved back.
     void undone(double bytes, double seconds);
     // The first `active` processes are to have the rows: shares, costs and rates. Rates are those of `all`, or known

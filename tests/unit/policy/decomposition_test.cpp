@@ -10,7 +10,9 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstdio>
 #include <thread>
+#include <unistd.h>
 
 using namespace ws::policy;
 using namespace ws::policy::rows;
@@ -24,11 +26,12 @@ std::vector<int> one_node(int ranks) { return std::vector<int>(size_t(ranks), 0)
 class Process {
 public:
     Process(World& world, int rank, Rows rows, const std::string& speeds, Settings settings = settings_for_tests(),
-            int spare = 0, bool has_job = true)
+            int spare = 0, bool has_job = true, const char* cores_file = "")
         : rank(rank)
     {
         options.flex_fake = speeds;
         options.flex_check = true;
+        options.cores_file = cores_file;
         job.rank = rank;
         job.options = &options;
         job.board = ws::observe::make_board(1, 0);
@@ -442,4 +445,85 @@ TEST_CASE("without memory or with other structures the number of processes stays
             HOLDS(p.has_its_rows());
         });
     }
+}
+
+TEST_CASE("a goal chooses how many processes have rows, and the cost of the move whether it pays", "[rows]")
+{
+    for (const int ranks : {4, 20}) {
+        World world(one_node(ranks));
+        world.run([&](int r) {
+            // 400 rows at 10 a second: 40 s of one process. That is pretended, so that nothing else counts beside it.
+            Process p(world, r, 400, "10", Process::settings_for_tests(), ranks - 1);
+            p.register_dense();
+            const auto with_rows = [&] {
+                int n = 0;
+                for (const Rows count : counts_of(*p.partition))
+                    n += count > 0;
+                return n;
+            };
+            const auto iterate = [&](int times) {
+                for (int i = 0; i < times; i++)
+                    HOLDS(p.iterate() == "");
+                HOLDS(p.has_its_rows());
+            };
+            iterate(4);
+            HOLDS(with_rows() == 1);
+            p.partition->set_goal(Goal::Aim::time, 14.5); // three processes: 13.3 s
+            iterate(12);
+            HOLDS(with_rows() == 3);
+            HOLDS(p.moves == 1);
+            p.partition->set_goal(Goal::Aim::time, 30);
+            iterate(12);
+            HOLDS(with_rows() == 2);
+            p.partition->set_goal(Goal::Aim::none, 0);
+            iterate(6);
+            HOLDS(with_rows() == 2);
+            p.partition->set_goal(Goal::Aim::efficiency, 0.8);
+            iterate(12);
+            HOLDS(with_rows() == ranks);
+        });
+    }
+}
+
+TEST_CASE("a manager's file says how many processes may have rows", "[rows]")
+{
+    char path[] = "/tmp/ws_allowed_XXXXXX";
+    close(mkstemp(path));
+    const auto write = [&](const char* text) {
+        std::FILE* const file = std::fopen(path, "w");
+        std::fputs(text, file);
+        std::fclose(file);
+    };
+    World world(one_node(3));
+    std::atomic<int> came{0};
+    world.run([&](int r) {
+        Process p(world, r, 300, "3e3", Process::settings_for_tests(), 0, true, path);
+        p.register_dense();
+        const auto after = [&](const char* text) { // processes with rows when the file has that
+            const int all = came += 1;
+            while (came < (all + 2) / 3 * 3)
+                std::this_thread::yield();
+            if (r == 0 && text)
+                write(text);
+            for (int i = 0; i < 5; i++)
+                HOLDS(p.iterate() == "");
+            HOLDS(p.has_its_rows());
+            int n = 0;
+            for (const Rows count : counts_of(*p.partition))
+                n += count > 0;
+            return n;
+        };
+        HOLDS(after(nullptr) == 3); // empty
+        HOLDS(after("2\n") == 2);
+        HOLDS(after("two") == 2); // said once on stderr
+        HOLDS(after("0") == 2);
+        HOLDS(after(" 1 ") == 1);
+        HOLDS(after("1000") == 3);
+        p.partition->resize(1); // the program may use fewer
+        HOLDS(after(nullptr) == 1);
+        HOLDS(after("2") == 2);
+        p.partition->resize(3); // and not more
+        HOLDS(after(nullptr) == 2);
+    });
+    std::remove(path);
 }
