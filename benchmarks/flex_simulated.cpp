@@ -126,7 +126,7 @@ private:
                 mine, c.costs[r].units, first, cuts_of(c.costs, c.shares),
                 [&](Rows n) { return double(of[n] - of[0] + n); }, to);
         }
-        settle(to, s_.rows);
+        settle(to, s_.rows, size_t(s_.ranks));
         if (monitor_.weigh(starts_, to, c.gain, double(left) / last_done_, row_bytes) != Outcome::moved)
             return false;
         const double bytes = double(volume_of(starts_, to).most) * row_bytes, took = 1e-3 + bytes * 1e-9;

@@ -7,11 +7,13 @@
 #include "policy/rows/flex.h"
 #include "base/os.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 namespace ws::policy::rows {
 
@@ -26,12 +28,14 @@ constexpr int exchange_tag = 32767; // no structure has it: moves number theirs 
 } // namespace
 
 Decomposition::Decomposition(Flex& flex, std::unique_ptr<Processes> processes, Rows rows, const Wishes& wishes)
-    : flex_(flex), processes_(std::move(processes)), rank_(processes_->rank), size_(processes_->size), wishes_(wishes)
+    : flex_(flex), processes_(std::move(processes)), rank_(processes_->rank), size_(processes_->size),
+      active_(size_ - wishes.spare), wanted_(active_),
+      allowance_(flex.job().options && rank_ == 0 ? flex.job().options->cores_file : ""), wishes_(wishes)
 {
-    starts_ = equal_parts(rows, size_t(size_));
+    starts_ = equal_parts(rows, size_t(active_), size_t(size_));
     if (!job().is_there())
         return;
-    monitor_ = Monitor(wishes.settings, size_t(size_));
+    monitor_ = Monitor(wishes.settings, size_t(size_), size_t(active_));
     flex_.told.partitions++;
     // The best that all have.
     source_ = Source(processes_->combined(By::least, int64_t(flex_.counters.open(job()))));
@@ -97,7 +101,7 @@ std::string Decomposition::end_begin()
 {
     ending_ = true;
     if (!job().is_there())
-        return "";
+        return wanted_ != active_ ? begin_resize() : "";
     const uint64_t now = ticks();
     if (begun_) {
         begun_ = false;
@@ -131,6 +135,9 @@ std::string Decomposition::end_begin()
     std::string trouble;
     if (stage_ != Stage::idle)
         trouble = act();
+    if (wanted_ != active_ && trouble.empty())
+        trouble = begin_resize();
+    wanted_ = active_; // a wish is one, whatever comes of it
     // While rows move, arrays are not as they were measured.
     if (done_ >= monitor_.interval() && trouble.empty() && !move_)
         close_interval();
@@ -141,18 +148,23 @@ std::string Decomposition::end_begin()
 void Decomposition::close_interval()
 {
     trouble_ = find_trouble(false);
+    const bool computes = count() > 0;
+    if (!computes) // what it does is not done for rows, and more rows elsewhere would not change it
+        real_ = kept_ = units_ = given_ = 0;
     double real = real_, kept = kept_;
     measured_done_ = done_;
     iterations_then_ = iterations_ + 1;
     sparse_then_ = sparse();
+    if (next_goal_.is_new)
+        goal_.set(next_goal_.aim, next_goal_.value);
+    next_goal_.is_new = false;
     if (node_) { // a node's processes share what there is
-        double sums[3] = {real, kept, 1};
+        double sums[3] = {real, kept, computes ? 1.0 : 0.0};
         node_->combine(By::sum, sums, 3);
-        real = sums[0] / sums[2];
-        kept = sums[1] / sums[2];
+        real = sums[0] / std::max(sums[2], 1.0);
+        kept = sums[1] / std::max(sums[2], 1.0);
     }
     const double error = mean_ > 0 && seen_ > 1 ? std::sqrt(variance_ / double(done_)) / mean_ : 0;
-    const bool computes = count() > 0;
     double bytes = 0;
     if (trouble_.empty())
         for (const Structure& s : structures_)
@@ -161,8 +173,8 @@ void Decomposition::close_interval()
     m.numbers = {is_dedicated(real, real - kept, wishes_.settings.th1) ? 0.0 : 1.0,
                  real,
                  computes ? -real : -HUGE_VAL,
-                 std::isfinite(error) ? error * real : 0,
-                 job().seconds(ticks() - interval_began_),
+                 computes && std::isfinite(error) ? error * real : 0,
+                 computes ? job().seconds(ticks() - interval_began_) : 0,
                  asked_s_,
                  has_given_ || !computes ? 0.0 : 1.0,
                  trouble_.empty() ? 0.0 : double(rank_ + 1),
@@ -170,7 +182,8 @@ void Decomposition::close_interval()
                  computes ? 1.0 : 0.0,
                  bytes,
                  units_,
-                 given_};
+                 given_,
+                 double(allowance_.look())};
     m.work = {units_, real_};
     m.leader = leader_;
     const uint64_t began = ticks();
@@ -178,6 +191,7 @@ void Decomposition::close_interval()
     asked_s_ = job().seconds(ticks() - began);
     stage_ = Stage::numbers;
     flex_.want_steps();
+    before_ = {units_, given_, real_, m.numbers.ungiven};
     real_ = kept_ = units_ = given_ = given_before_ = 0;
     has_given_ = false;
     done_ = 0;
@@ -229,17 +243,19 @@ void Decomposition::look_at_numbers()
     s.units = is_given ? all.given_units : all.units;
     bytes_ = all.bytes;
     stage_ = Stage::decided;
+    sized_ = active_;
+    if (const int allowed = int(std::min(all.allowed, double(size_))); allowed > 0) {
+        if (active_ > allowed || (allowed != allowed_ && !goal_.is_set()))
+            sized_ = allowed;
+        allowed_ = allowed;
+    }
     if (all.trouble > 0)
         return;
     if (is_given)
         flex_.told.measured = source_text(Source::given);
     else if (flex_.told.measured == source_text(Source::given))
         flex_.told.measured = source_text(source_);
-    if (is_given != was_given_) { // what intervals have in common is no unit
-        lately_.assign(lately_.size(), {});
-        monitor_.change_units(s.units);
-    }
-    was_given_ = is_given;
+    use_given(is_given, s.units);
     std::vector<Work> alone; // of this interval
     for (size_t p = 0; p < measured_.size(); p++)
         if (exchange_->is_direct() || p == size_t(rank_)) {
@@ -251,7 +267,7 @@ void Decomposition::look_at_numbers()
     const Gains::Sums gains = monitor_.gains().sums();
     if (exchange_->is_direct() && !wishes_.by_node)
         monitor_.note(starts_, alone, s);
-    const bool unbalanced = monitor_.evaluate(s, bytes_, outcome_);
+    unbalanced_ = monitor_.evaluate(s, bytes_, outcome_);
     tell_gains(gains);
     const bool loses = monitor_.is_losing(starts_, s, intervals_left(), row_bytes());
     undoes_ = loses || monitor_.is_to_undo(former_, starts_, s, intervals_left(), row_bytes());
@@ -260,10 +276,20 @@ void Decomposition::look_at_numbers()
         outcome_ = Outcome::moved;
         return;
     }
-    if (!unbalanced)
+    if (!unbalanced_ && !goal_.is_set())
         return;
     stage_ = Stage::rows;
     exchange_->ask_rows(measured_[size_t(rank_)]);
+}
+
+// Work is what the program says, or not; in an interval in which all did `units` units of it.
+void Decomposition::use_given(bool is_given, double units)
+{
+    if (is_given != was_given_) { // what intervals have in common is no unit
+        lately_.assign(lately_.size(), {});
+        monitor_.change_units(units);
+    }
+    was_given_ = is_given;
 }
 
 // What was compared in this interval.
@@ -295,6 +321,10 @@ void Decomposition::plan()
             if (const Work& w = node[size_t(rows[p].leader)]; w.units > 0)
                 all[p].real = all[p].units * w.real / w.units;
     }
+    if (goal_.is_set() && sized_ == active_ && monitor_.is_steady())
+        size_by_goal(all);
+    if (!unbalanced_)
+        return;
     choice_ = monitor_.choose(starts_, all, summary_);
     outcome_ = choice_.outcome;
     gain_ = choice_.gain;
@@ -304,6 +334,26 @@ void Decomposition::plan()
     next_ = next_partition(starts_, choice_.costs, choice_.shares);
     gain_ = choice_.gain_with(starts_, next_);
     outcome_ = weigh(next_);
+}
+
+// If the move pays in the iterations that are left.
+void Decomposition::size_by_goal(const std::vector<Work>& all)
+{
+    const auto active = size_t(active_);
+    const double n = measured_done_;
+    const std::vector<double> rates = monitor_.resize(active, all).rates;
+    double units = 0; // of an iteration
+    for (const Work& w : all)
+        units += w.units / n;
+    goal_.measured(active, (summary_.wall - summary_.longest) / n);
+    const auto most = size_t(std::clamp<Rows>(rows(), 1, allowed_ ? allowed_ : size_));
+    const size_t to = goal_.choose(active, most, units, rates);
+    if (to == active)
+        return;
+    const Monitor::Choice c = monitor_.resize(to, all);
+    const double cost = monitor_.cost_of(starts_, next_partition(starts_, c.costs, c.shares), row_bytes());
+    if (goal_.gain(active, to, units, rates) * n * intervals_left() > cost)
+        sized_ = int(to);
 }
 
 Outcome Decomposition::weigh(const Starts& to) const
@@ -327,24 +377,20 @@ std::string Decomposition::act()
     stage_ = Stage::idle;
     if (const auto rank = int(exchange_->numbers().trouble))
         return trouble_of(rank - 1);
+    if (wanted_ == active_)
+        wanted_ = sized_;
+    if (wanted_ != active_) { // rows move for that
+        undoes_ = false;
+        return "";
+    }
     if (outcome_ == Outcome::moved) {
         if (std::string text = agree_on_structures(); !text.empty())
             return text;
         const Structure* const s = sparse();
         if (undoes_) {
             // Rows go back to where they were, whatever they weigh.
-        } else if (s) { // rows weigh what they have elements, and a little for themselves
-            const auto n = size_t(size_), me = size_t(rank_);
-            next_.assign(n + 1, -1);
-            double first = 0;
-            for (size_t p = 0; p < me; p++)
-                first += choice_.costs[p].units;
-            const int64_t base = s->start(0);
-            place_cuts(
-                mine(), choice_.costs[me].units, first, cuts_of(choice_.costs, choice_.shares),
-                [&](Rows i) { return double(s->start(i) - base + i); }, next_);
-            processes_->combine(By::most, next_.data(), n + 1);
-            settle(next_, rows());
+        } else if (s) {
+            next_ = cut_sparse(*s);
             gain_ = choice_.gain;
             outcome_ = weigh(next_);
         } else if (next_.empty()) { // the sparse matrix has gone since
@@ -360,7 +406,65 @@ std::string Decomposition::act()
     return "";
 }
 
+// Rows weigh what they have elements, and a little for themselves. Collective.
+Starts Decomposition::cut_sparse(const Structure& s)
+{
+    const auto me = size_t(rank_);
+    Starts cut(starts_.size(), -1);
+    double first = 0;
+    for (size_t p = 0; p < me; p++)
+        first += choice_.costs[p].units;
+    const int64_t base = s.start(0);
+    place_cuts(
+        mine(), choice_.costs[me].units, first, cuts_of(choice_.costs, choice_.shares),
+        [&](Rows i) { return double(s.start(i) - base + i); }, cut);
+    processes_->combine(By::most, cut.data(), cut.size());
+    settle(cut, rows(), choice_.shares.size());
+    return cut;
+}
+
 // ---- moving
+
+// What each has done in this interval and the one before, as far as rows have not moved since. Collective.
+std::vector<Work> Decomposition::work_until_now()
+{
+    Done mine = before_;
+    if (count() > 0)
+        mine = {mine.units + units_, mine.given + given_, mine.real + real_, mine.ungiven + (has_given_ ? 0.0 : 1.0)};
+    std::vector<Done> done(starts_.size() - 1);
+    const std::unique_ptr<Flight> flight = processes_->flight();
+    flight->gather(&mine, done.data(), sizeof mine);
+    flight->complete(true);
+    Done sum;
+    for (const Done& d : done)
+        sum = {sum.units + d.units, sum.given + d.given, 0, sum.ungiven + d.ungiven};
+    const bool is_given = sum.ungiven == 0 && sum.given > 0;
+    use_given(is_given, is_given ? sum.given : sum.units);
+    std::vector<Work> all;
+    for (const Done& d : done)
+        all.push_back({is_given ? d.given : d.units, d.real});
+    return all;
+}
+
+// The first `wanted_` processes get all rows. Collective. "" or what is wrong.
+std::string Decomposition::begin_resize()
+{
+    resizes_to_ = std::exchange(wanted_, active_);
+    if (std::string text = agree_on_structures(); !text.empty()) {
+        resizes_to_ = 0;
+        return text;
+    }
+    Starts to = equal_parts(rows(), size_t(resizes_to_), size_t(size_));
+    if (job().is_there()) {
+        choice_ = monitor_.resize(size_t(resizes_to_), work_until_now());
+        const Structure* const s = sparse();
+        const auto is_known = [](const Work& w) { return w.units > 0; };
+        const bool known = std::any_of(choice_.costs.begin(), choice_.costs.end(), is_known);
+        to = s && known ? cut_sparse(*s) : next_partition(starts_, choice_.costs, choice_.shares);
+    }
+    start_move(std::move(to));
+    return "";
+}
 
 // What that process has found, said to all. Collective.
 std::string Decomposition::trouble_of(int rank)
@@ -412,10 +516,12 @@ void Decomposition::start_move(Starts to)
     moved_bytes_ = 0;
     move_began_ = base::seconds_now();
     move_ = std::make_unique<Move>(*processes_, structures_, from_, part_way(from_, next_, 1, rounds_),
-                                   job().options->flex_check);
+                                   is_checked());
     if (!move_->begin())
         rounds_ = 0;
 }
+
+bool Decomposition::is_checked() const { return job().is_there() && job().options->flex_check; }
 
 bool Decomposition::end_finish()
 {
@@ -433,11 +539,14 @@ bool Decomposition::end_finish()
             break;
         round_++;
         move_ = std::make_unique<Move>(*processes_, structures_, starts_, part_way(from_, next_, round_, rounds_),
-                                       job().options->flex_check);
+                                       is_checked());
         if (!move_->begin())
             rounds_ = 0;
     }
     move_.reset();
+    const int to = std::exchange(resizes_to_, 0);
+    if (to && done) // of one that stopped half way, the larger number has rows
+        active_ = wanted_ = rounds_ ? to : std::max(active_, to);
     if (rounds_ == 0) {
         flex_.told.outcome[unsigned(Outcome::no_memory)]++;
         if (rank_ == 0 && !said_no_memory_)
@@ -445,6 +554,10 @@ bool Decomposition::end_finish()
                 stderr,
                 "workshare: warning: XMPI: rows stay where they are, because a process has no memory for more\n");
         said_no_memory_ = true;
+    }
+    if (!job().is_there()) {
+        structures_changed();
+        return done > 0;
     }
     const double took = base::seconds_now() - move_began_;
     const uint64_t ended = ticks();
@@ -457,7 +570,11 @@ bool Decomposition::end_finish()
     double most[2] = {moved_bytes_, took}, sum = moved_bytes_ / 2; // each byte leaves one process and comes to another
     processes_->combine(By::most, most, 2);
     processes_->combine(By::sum, &sum, 1);
-    if (undoes_) {
+    if (to) {
+        monitor_.resized(size_t(active_), most[0], most[1]);
+        former_.clear();
+        flex_.told.resized++;
+    } else if (undoes_) {
         monitor_.undone(most[0], most[1]);
         former_.clear();
         flex_.told.undone++;
@@ -478,6 +595,7 @@ bool Decomposition::end_finish()
     real_ = kept_ = units_ = given_ = given_before_ = 0;
     has_given_ = false;
     done_ = 0;
+    before_ = {};
     lately_.assign(lately_.size(), {});
     mean_ = variance_ = 0;
     seen_ = 0;

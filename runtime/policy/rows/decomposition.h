@@ -4,7 +4,9 @@
 #pragma once
 
 #include "policy/rows/counters.h"
+#include "policy/rows/allowance.h"
 #include "policy/rows/exchange.h"
+#include "policy/rows/goal.h"
 #include "policy/rows/monitor.h"
 #include "policy/rows/move.h"
 #include "window/load_row.h"
@@ -18,6 +20,7 @@ namespace ws::policy::rows {
 struct Wishes {
     Settings settings;
     bool by_node = false;
+    int spare = 0; // processes that begin without rows: the last ones
     int64_t iterations = 0; // 0: unknown
 };
 
@@ -38,10 +41,18 @@ public:
     Rows rows() const { return starts_.back(); }
     Rows count() const { return mine().size(); }
     Rows displ() const { return mine().begin; }
+    int processes() const { return size_; }
     const Starts& starts() const { return starts_; }
     std::vector<Structure>& structures() { return structures_; }
     // After a structure was added or taken out.
     void structures_changed();
+
+    // At the end of this iteration the first N processes get all rows; N is the same in all processes. What is not
+    // measured, as without a job, gets equal parts.
+    void resize(int processes) { wanted_ = processes; }
+
+    // From the end of this interval on; the same in all processes.
+    void set_goal(Goal::Aim aim, double value) { next_goal_ = {aim, value, true}; }
 
     void add_work(double units);
     void begin_iteration();
@@ -67,13 +78,19 @@ private:
     void decide(bool wait);
     void look_at_numbers();
     void plan();
+    void size_by_goal(const std::vector<Work>& all);
     // What was decided is done: begins the move, if there is one. "" or what is wrong.
     std::string act();
     void tell_gains(const Gains::Sums& before);
     std::string agree_on_structures();
+    Starts cut_sparse(const Structure& s);
+    void use_given(bool is_given, double units);
+    std::vector<Work> work_until_now();
+    std::string begin_resize();
     Outcome weigh(const Starts& to) const;
     double intervals_left() const;
     double row_bytes() const; // of all structures
+    bool is_checked() const;
     void start_move(Starts to);
     std::string find_trouble(bool to_move);
     std::string trouble_of(int rank);
@@ -85,6 +102,19 @@ private:
     const std::unique_ptr<Processes> processes_;
     std::unique_ptr<Processes> node_;
     const int rank_, size_;
+    // Processes that have rows, if there are enough: the first ones. Others take part in everything, but have nothing
+    // to do, and count for nothing that is measured.
+    int active_;
+    int wanted_; // and that are to have them
+    // The program's goal, and one that counts when an interval ends: until then others may decide about the one before.
+    Goal goal_;
+    struct {
+        Goal::Aim aim = Goal::Aim::none;
+        double value = 0;
+        bool is_new = false;
+    } next_goal_;
+    Allowance allowance_; // rank 0's
+    int allowed_ = 0; // processes that may have rows, as rank 0 said last; 0: it has not
     int leader_ = 0; // lowest rank of the node
     Wishes wishes_;
     Source source_ = Source::registered;
@@ -104,6 +134,11 @@ private:
     bool has_given_ = false;  // XMPI_Set_work was called in this interval, maybe with 0
     double given_before_ = 0; // of given_, at the end of the last iteration
     uint64_t interval_began_ = 0;
+    // What a process has done; `ungiven`: in how many parts of it without XMPI_Set_work.
+    struct Done {
+        double units = 0, given = 0, real = 0, ungiven = 0;
+    };
+    Done before_; // in the interval before, with the rows that it has now
     // The time per unit of an iteration: a mean and a variance that forget, for the noise.
     double mean_ = 0, variance_ = 0;
     uint64_t seen_ = 0;
@@ -124,6 +159,8 @@ private:
     Summary summary_;
     Starts former_;       // before the last move; empty: there is nothing to go back to
     bool undoes_ = false; // the move that is decided goes back there
+    int sized_ = 0;          // processes that are to have rows by the goal, or by what is allowed
+    bool unbalanced_ = false;
     bool was_given_ = false; // work was measured by XMPI_Set_work
     double bytes_ = 0; // of all structures, of all processes
     Outcome outcome_ = Outcome::same;
@@ -131,6 +168,7 @@ private:
     // ---- a move
     std::unique_ptr<Move> move_;
     Starts next_, from_; // next_: empty while the rows' weights have to be looked at
+    int resizes_to_ = 0; // processes that have rows after it; 0: as many as before
     Monitor::Choice choice_; // that it follows from,
     double gain_ = 0;        // and the seconds an interval that it is to gain
     Rows round_ = 0, rounds_ = 0;

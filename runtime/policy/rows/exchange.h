@@ -18,7 +18,8 @@ namespace ws::policy::rows {
 // What all need to know of an interval.
 struct Numbers {
     double shared, longest, shorter, error, wall, asking, ungiven, trouble; // by maximum
-    double real, computing, bytes, units, given_units;                    // by sum
+    double real, computing, bytes, units, given_units; // by sum
+    double allowed; // by sum: of rank 0, how many processes may have rows; 0: it does not know
 };
 
 // What one process has measured: a row of what is gathered.

@@ -76,6 +76,9 @@ void Flex::tell(observe::Facts& facts) const
     if (told.undone)
         gained += "; " + std::to_string(told.undone) + (told.undone == 1 ? " move was" : " moves were") +
                   " undone, because nothing was gained";
+    if (told.resized)
+        gained += "; the number of processes with rows changed " + std::to_string(told.resized) +
+                  (told.resized == 1 ? " time" : " times");
     facts.policies.push_back(
         text + told.measured + gained + reason_text(told, Outcome::burst, "because of bursts of foreign load") +
         reason_text(told, Outcome::noise, "because of noise") +

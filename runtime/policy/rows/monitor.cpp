@@ -50,6 +50,15 @@ Work Lately::add(const Work& interval, unsigned iterations, bool dedicated, unsi
     return {part * sum_.units, part * sum_.real};
 }
 
+namespace {
+
+std::vector<double> shares_of(const std::vector<double>& rates, size_t active)
+{
+    return relative_power({rates.begin(), rates.begin() + std::ptrdiff_t(active)});
+}
+
+} // namespace
+
 double wins_in(const std::vector<std::vector<Work>>& intervals, const std::vector<double>& shares)
 {
     unsigned won = 0;
@@ -153,8 +162,8 @@ void Monitor::note(const Starts& now, const std::vector<Work>& all, const Summar
     if (loaded_.size() > std::max(k(), 1u))
         loaded_.erase(loaded_.begin());
     std::vector<double> rates;
-    for (const Work& w : all)
-        rates.push_back(w.units > 0 && w.real > 0 ? w.units / w.real : 0);
+    for (size_t p = 0; p < active_; p++)
+        rates.push_back(all[p].units > 0 && all[p].real > 0 ? all[p].units / all[p].real : 0);
     if (now == first_ || std::find(rates.begin(), rates.end(), 0.0) != rates.end())
         return;
     const double gain = slowest(now, all, rates, first_) - s.longest;
@@ -176,7 +185,7 @@ bool Monitor::evaluate(const Summary& s, double bytes, Outcome& outcome)
 {
     // What the slowest process would give away, and as much passing through it.
     const double apart = s.longest > 0 ? 1 - s.mean / s.longest : 0;
-    const double cost = cost_.seconds(2 * apart * bytes / double(known_.size()));
+    const double cost = cost_.seconds(2 * apart * bytes / double(active_));
     load_.add(s.dedicated, s.longest - s.mean, s.mean - s.shortest, cost);
     gains_.compare({s.units, s.longest}, s.dedicated, k());
     pace_ = lately_.add({s.units, s.longest}, 1, s.dedicated, k());
@@ -221,7 +230,7 @@ Monitor::Choice Monitor::choose(const Starts& now, const std::vector<Work>& all,
     double units = 0, power = 0;
     for (size_t i = 0; i < all.size(); i++) {
         units += c.costs[i].units;
-        power += c.rates[i];
+        power += i < active_ ? c.rates[i] : 0;
         c.longest = std::max(c.longest, sums_[i].real);
     }
     if (!(units > 0) || !(power > 0))
@@ -231,14 +240,14 @@ Monitor::Choice Monitor::choose(const Starts& now, const std::vector<Work>& all,
     c.gain = gain / doubted_;
     c.before = {doubted_pace_.units / doubted_, doubted_pace_.real / doubted_};
     // The slowest of all processes exceeds this number of standard errors by chance once in 10,000 intervals.
-    const double errors = std::sqrt(2 * std::log(double(all.size()) * 1e4));
+    const double errors = std::sqrt(2 * std::log(double(active_) * 1e4));
     const double noise = errors * std::sqrt(square_);
     if (!(gain * gains_.trust() > noise)) {
         c.outcome = gain > noise ? Outcome::untrusted : gain > 0 ? Outcome::noise : Outcome::same;
         return c;
     }
     doubted_ = 0;
-    c.shares = relative_power(c.rates);
+    c.shares = shares_of(c.rates, active_);
     // After a move, too, foreign load is watched for k intervals.
     constexpr double most = 0.9;
     const bool wanders = !loaded_.empty() && (loaded_.size() < k() || wins_in(loaded_, c.shares) < most);
@@ -289,6 +298,29 @@ void Monitor::undone(double bytes, double seconds)
     gains_.undone();
     lately_.forget();
     loaded_.clear();
+    doubted_ = 0;
+}
+
+Monitor::Choice Monitor::resize(size_t active, const std::vector<Work>& all)
+{
+    Choice c;
+    c.outcome = Outcome::moved;
+    c.costs = attribution_.costs(all);
+    c.rates = rates_of(c.costs, known_);
+    c.shares = shares_of(c.rates, active);
+    return c;
+}
+
+// Nothing of the time before can be compared with what comes.
+void Monitor::resized(size_t active, double bytes, double seconds)
+{
+    active_ = active;
+    cost_.moved(bytes, seconds);
+    gains_.undone();
+    lately_.forget();
+    loaded_.clear();
+    first_.clear();
+    lost_ = 0;
     doubted_ = 0;
 }
 

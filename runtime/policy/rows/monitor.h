@@ -141,8 +141,11 @@ unsigned next_interval(unsigned now, const Summary& s, double th2, unsigned toge
 class Monitor {
 public:
     Monitor() = default;
-    Monitor(const Settings& settings, size_t processes)
-        : settings_(settings), known_(processes), interval_(settings.interval ? settings.interval : first_interval)
+    Monitor(const Settings& settings, size_t processes) : Monitor(settings, processes, processes) {}
+    // The first `active` of them have rows.
+    Monitor(const Settings& settings, size_t processes, size_t active)
+        : settings_(settings), known_(processes), active_(active),
+          interval_(settings.interval ? settings.interval : first_interval)
     {
     }
 
@@ -187,8 +190,19 @@ public:
     // longer than it would have there, by its own rates.
     bool is_losing(const Starts& now, const Summary& s, double intervals, double row_bytes) const;
     const Starts& first() const { return first_; }
+    // Whether the last interval says how fast processes are: nobody else had their cores, or has had them for long.
+    bool is_steady() const { return dedicated_ || load_.is_long_term(settings_.k); }
+    double cost_of(const Starts& from, const Starts& to, double row_bytes) const
+    {
+        return cost_.seconds(double(volume_of(from, to).most) * row_bytes);
+    }
     // Rows have moved back.
     void undone(double bytes, double seconds);
+    // The first `active` processes are to have the rows: shares, costs and rates. Rates are those of `all`, or known
+    // from before; a newcomer of which none is known gets the mean.
+    Choice resize(size_t active, const std::vector<Work>& all);
+    // They have them.
+    void resized(size_t active, double bytes, double seconds);
     // Rows have moved for that choice. `bytes`: of the process with most.
     void moved(const Choice& choice, double gain, double bytes, double seconds);
 
@@ -204,7 +218,8 @@ private:
     bool may_try() const { return !(risk_ > 0) || gained_ + budget * time_ >= risk_; }
 
     Settings settings_;
-    std::vector<double> known_; // rates
+    std::vector<double> known_; // rates of all processes
+    size_t active_ = 0;         // those that have rows
     Attribution attribution_;
     Starts measured_as_; // the partition that `measured_` is of
     std::vector<Work> measured_;

@@ -5,10 +5,10 @@
 
 namespace ws::policy::rows {
 
-Starts equal_parts(Rows rows, size_t processes)
+Starts equal_parts(Rows rows, size_t active, size_t processes)
 {
-    const Rows n = Rows(processes);
-    Starts starts(processes + 1);
+    const Rows n = Rows(active);
+    Starts starts(processes + 1, rows);
     for (Rows r = 0; r <= n; r++)
         starts[size_t(r)] = rows / n * r + std::min(r, rows % n);
     return starts;
@@ -95,18 +95,18 @@ std::vector<double> cuts_of(const std::vector<Work>& all, const std::vector<doub
     double total = 0;
     for (const Work& w : all)
         total += w.units;
-    std::vector<double> cuts(all.size());
-    for (size_t j = 1; j < all.size(); j++)
+    std::vector<double> cuts(shares.size());
+    for (size_t j = 1; j < shares.size(); j++)
         cuts[j] = cuts[j - 1] + shares[j - 1] * total;
     return cuts;
 }
 
-void settle(Starts& starts, Rows rows)
+void settle(Starts& starts, Rows rows, size_t active)
 {
-    const size_t n = starts.size() - 1;
+    const size_t n = active;
     const Rows least = rows >= Rows(n) ? 1 : 0;
     starts[0] = 0;
-    starts[n] = rows;
+    std::fill(starts.begin() + std::ptrdiff_t(n), starts.end(), rows);
     for (size_t j = 1; j < n; j++)
         starts[j] = std::clamp(std::max(starts[j], starts[j - 1] + least), Rows(0), rows - Rows(n - j) * least);
 }
@@ -219,10 +219,10 @@ Starts next_partition(const Starts& now, const std::vector<Work>& all, const std
         place_cuts(range_of(now, i), all[i].units, first, cuts, [](Rows n) { return n; }, found);
         first += all[i].units;
     }
-    settle(found, now.back());
     Costs costs(now, all);
     if (!(costs.all() > 0))
-        return found;
+        return equal_parts(now.back(), shares.size(), all.size());
+    settle(found, now.back(), shares.size());
     Starts spared = spare_the_slowest(found, costs, shares);
     return slowest(now, all, shares, spared) < slowest(now, all, shares, found) ? spared : found;
 }

@@ -34,8 +34,10 @@ inline Range common(Range a, Range b)
     return {begin, std::max(begin, std::min(a.end, b.end))};
 }
 
-// Counts that differ by one at most, the larger ones first.
-Starts equal_parts(Rows rows, size_t processes);
+// Counts that differ by one at most, the larger ones first, of the first `active` of `processes` processes. The others
+// have none.
+Starts equal_parts(Rows rows, size_t active, size_t processes);
+inline Starts equal_parts(Rows rows, size_t processes) { return equal_parts(rows, processes, processes); }
 
 // What one process did in an interval.
 struct Work {
@@ -63,8 +65,8 @@ private:
     double product_ = 0, square_ = 0; // of a regression by one parameter
 };
 
-// Where the whole cost is to be cut: the place of each start but the first, in units; one number for each process,
-// the first one 0.
+// Where the whole cost is to be cut: the place of each start but the first, in units; one number for each share, the
+// first one 0. Shares may be fewer than processes: those behind get no rows.
 std::vector<double> cuts_of(const std::vector<Work>& all, const std::vector<double>& shares);
 
 // Where the next starts lie in the rows of process `me`: those cuts that fall into its part of the whole cost, which
@@ -91,12 +93,13 @@ void place_cuts(Range mine, double units, double first, const std::vector<double
     }
 }
 
-// Makes what was found a partition of all rows: first and last start, none falling, and at least one row for each
-// process where there are as many. One that has none is never measured.
-void settle(Starts& starts, Rows rows);
+// Makes what was found a partition of all rows among the first `active` processes: first and last start, none falling,
+// and at least one row for each of these where there are as many. One that has none is never measured.
+void settle(Starts& starts, Rows rows, size_t active);
 
 // All of the above for rows of equal weight within each process. Where processes have few rows, a row too many is felt:
 // if all rows cost the same, no partition that leaves a row to each has a faster slowest process, by more than 0.2 %.
+// Equal parts, if nothing is known of the cost.
 Starts next_partition(const Starts& now, const std::vector<Work>& all, const std::vector<double>& shares);
 // How long the slowest process takes for the rows of `next`, if it does `rates` units a second, of rows that cost what
 // they did in `now`, alike within each process.

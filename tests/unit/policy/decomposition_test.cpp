@@ -10,7 +10,9 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstdio>
 #include <thread>
+#include <unistd.h>
 
 using namespace ws::policy;
 using namespace ws::policy::rows;
@@ -23,11 +25,13 @@ std::vector<int> one_node(int ranks) { return std::vector<int>(size_t(ranks), 0)
 // A process of a partition. Its arrays say which row each element is of.
 class Process {
 public:
-    Process(World& world, int rank, Rows rows, const std::string& speeds, Settings settings = settings_for_tests())
+    Process(World& world, int rank, Rows rows, const std::string& speeds, Settings settings = settings_for_tests(),
+            int spare = 0, bool has_job = true, const char* cores_file = "")
         : rank(rank)
     {
         options.flex_fake = speeds;
         options.flex_check = true;
+        options.cores_file = cores_file;
         job.rank = rank;
         job.options = &options;
         job.board = ws::observe::make_board(1, 0);
@@ -35,8 +39,10 @@ public:
         job.node_number = world.node(rank);
         job.ticks_per_us = 1000;
         meter.start(nullptr, ws::base::ticks(), job.ticks_per_us);
-        flex.attach(job);
+        if (has_job)
+            flex.attach(job);
         Wishes wishes;
+        wishes.spare = spare;
         wishes.settings = settings;
         wishes.iterations = 1000000; // moves pay
         partition = std::make_unique<Decomposition>(flex, world.processes(rank), rows, wishes);
@@ -345,4 +351,179 @@ TEST_CASE("a process of a partition dies: the others move nothing more, and are 
         });
         CHECK(ended == std::vector<bool>(3, false));
     }
+}
+
+TEST_CASE("more and fewer processes have rows, each of which arrives as it was", "[rows]")
+{
+    for (const bool has_job : {true, false})
+        for (const bool sparse : {false, true})
+            for (const int ranks : {4, 20}) { // 20: numbers are reduced
+                World world(one_node(ranks));
+                const Rows rows = 40 * ranks;
+                std::atomic<Rows> sum{0};
+                world.run([&](int r) {
+                    // All are equally fast: 4,000 rows or elements a second.
+                    Process p(world, r, rows, "4e3", Process::settings_for_tests(), ranks - 2, has_job);
+                    HOLDS(p.partition->count() == (r < 2 ? rows / 2 : 0));
+                    p.register_dense();
+                    if (sparse)
+                        p.register_sparse();
+                    unsigned resized = 0;
+                    int before = 2;
+                    for (const int n : {2, 4, ranks, 3, 1, 2}) {
+                        HOLDS(p.iterate() == "");
+                        p.partition->resize(n);
+                        p.moves = 0;
+                        HOLDS(p.iterate() == "");
+                        HOLDS(p.moves == (n == before ? 0u : 1u));
+                        resized += p.moves;
+                        before = n;
+                        HOLDS(p.has_its_rows());
+                        const std::vector<Rows> all = counts_of(*p.partition);
+                        for (int q = 0; q < ranks; q++)
+                            HOLDS(q < n ? std::abs(all[size_t(q)] - rows / n) <= rows / n / 10 + 2
+                                        : all[size_t(q)] == 0);
+                        for (int i = 0; i < 2; i++) {
+                            HOLDS(p.iterate() == "");
+                            HOLDS(p.has_its_rows());
+                        }
+                        HOLDS((r < n) == (p.partition->count() > 0));
+                    }
+                    HOLDS(p.flex.told.resized == (has_job ? resized : 0));
+                    HOLDS(resized == (ranks == 4 ? 4u : 5u));
+                    sum += p.partition->count();
+                });
+                INFO(ranks << " ranks, " << (sparse ? "sparse" : "dense") << (has_job ? "" : ", without a job"));
+                CHECK(sum == rows);
+            }
+}
+
+TEST_CASE("those who leave are remembered, and processes without rows count for no imbalance", "[rows]")
+{
+    World world(one_node(3));
+    world.run([&](int r) {
+        Process p(world, r, 300, "9e3,3e3,3e3");
+        p.register_dense();
+        const auto iterate = [&](int times) {
+            for (int i = 0; i < times; i++)
+                HOLDS(p.iterate() == "");
+        };
+        iterate(6);
+        HOLDS(std::abs(counts_of(*p.partition)[0] - 180) <= 6);
+        p.partition->resize(1);
+        iterate(1);
+        const unsigned moves = p.moves;
+        iterate(6);
+        HOLDS(p.moves == moves);
+        HOLDS(p.partition->count() == (r == 0 ? 300 : 0));
+        p.partition->resize(3);
+        iterate(1);
+        HOLDS(std::abs(counts_of(*p.partition)[0] - 180) <= 6);
+        HOLDS(p.has_its_rows());
+    });
+}
+
+TEST_CASE("without memory or with other structures the number of processes stays", "[rows]")
+{
+    for (const bool memory : {true, false}) {
+        World world(one_node(3));
+        world.run([&](int r) {
+            Process p(world, r, 300, "3e3", Process::settings_for_tests(), 1);
+            p.register_dense();
+            if (memory && r == 2)
+                p.partition->structures()[1].arrays[0].set_resize([](void*, MPI_Count) { return 1; });
+            if (!memory && r == 2) {
+                p.partition->structures().pop_back();
+                p.partition->structures_changed();
+            }
+            HOLDS(p.iterate() == "");
+            p.partition->resize(3);
+            HOLDS(p.iterate() == (memory ? "" : "processes have registered different structures"));
+            HOLDS(p.iterate() == "");
+            HOLDS(p.moves == 0);
+            HOLDS(p.partition->count() == (r < 2 ? 150 : 0));
+            HOLDS(p.has_its_rows());
+        });
+    }
+}
+
+TEST_CASE("a goal chooses how many processes have rows, and the cost of the move whether it pays", "[rows]")
+{
+    for (const int ranks : {4, 20}) {
+        World world(one_node(ranks));
+        world.run([&](int r) {
+            // 400 rows at 10 a second: 40 s of one process. That is pretended, so that nothing else counts beside it.
+            Process p(world, r, 400, "10", Process::settings_for_tests(), ranks - 1);
+            p.register_dense();
+            const auto with_rows = [&] {
+                int n = 0;
+                for (const Rows count : counts_of(*p.partition))
+                    n += count > 0;
+                return n;
+            };
+            const auto iterate = [&](int times) {
+                for (int i = 0; i < times; i++)
+                    HOLDS(p.iterate() == "");
+                HOLDS(p.has_its_rows());
+            };
+            iterate(4);
+            HOLDS(with_rows() == 1);
+            p.partition->set_goal(Goal::Aim::time, 14.5); // three processes: 13.3 s
+            iterate(12);
+            HOLDS(with_rows() == 3);
+            HOLDS(p.moves == 1);
+            p.partition->set_goal(Goal::Aim::time, 30);
+            iterate(12);
+            HOLDS(with_rows() == 2);
+            p.partition->set_goal(Goal::Aim::none, 0);
+            iterate(6);
+            HOLDS(with_rows() == 2);
+            p.partition->set_goal(Goal::Aim::efficiency, 0.8);
+            iterate(12);
+            HOLDS(with_rows() == ranks);
+        });
+    }
+}
+
+TEST_CASE("a manager's file says how many processes may have rows", "[rows]")
+{
+    char path[] = "/tmp/ws_allowed_XXXXXX";
+    close(mkstemp(path));
+    const auto write = [&](const char* text) {
+        std::FILE* const file = std::fopen(path, "w");
+        std::fputs(text, file);
+        std::fclose(file);
+    };
+    World world(one_node(3));
+    std::atomic<int> came{0};
+    world.run([&](int r) {
+        Process p(world, r, 300, "3e3", Process::settings_for_tests(), 0, true, path);
+        p.register_dense();
+        const auto after = [&](const char* text) { // processes with rows when the file has that
+            const int all = came += 1;
+            while (came < (all + 2) / 3 * 3)
+                std::this_thread::yield();
+            if (r == 0 && text)
+                write(text);
+            for (int i = 0; i < 5; i++)
+                HOLDS(p.iterate() == "");
+            HOLDS(p.has_its_rows());
+            int n = 0;
+            for (const Rows count : counts_of(*p.partition))
+                n += count > 0;
+            return n;
+        };
+        HOLDS(after(nullptr) == 3); // empty
+        HOLDS(after("2\n") == 2);
+        HOLDS(after("two") == 2); // said once on stderr
+        HOLDS(after("0") == 2);
+        HOLDS(after(" 1 ") == 1);
+        HOLDS(after("1000") == 3);
+        p.partition->resize(1); // the program may use fewer
+        HOLDS(after(nullptr) == 1);
+        HOLDS(after("2") == 2);
+        p.partition->resize(3); // and not more
+        HOLDS(after(nullptr) == 2);
+    });
+    std::remove(path);
 }

@@ -43,19 +43,22 @@ struct Program {
     double noise = 0;            // relative, of each iteration
     double units_by_rows = true; // what is counted are rows; else their true cost
     unsigned left = 10000;       // iterations that the program has
+    size_t active = 0;           // processes that have rows; 0: all
 
     Starts starts, former;
     Monitor monitor;
     unsigned moves = 0, undone = 0, intervals = 0, done = 0;
     std::vector<unsigned> moved_in;
+    std::vector<Work> last; // of the last interval
     double seconds = 0, best_seconds = 0, plain_seconds = 0;
     unsigned outcome[outcomes] = {};
     std::mt19937 random{7};
 
     void start()
     {
-        starts = equal_parts(rows, speed.size());
-        monitor = Monitor(settings, speed.size());
+        active = active ? active : speed.size();
+        starts = equal_parts(rows, active, speed.size());
+        monitor = Monitor(settings, speed.size(), active);
     }
     double cost_of(Range r) const
     {
@@ -69,8 +72,9 @@ struct Program {
         const unsigned n = monitor.interval();
         std::normal_distribution<> vary;
         const double spread = noise / std::sqrt(n);
-        const Starts equal = equal_parts(rows, speed.size());
-        std::vector<Work> all;
+        const Starts equal = equal_parts(rows, active, speed.size());
+        std::vector<Work>& all = last;
+        all.clear();
         Summary s;
         s.shortest = HUGE_VAL;
         double power = 0, whole = 0, plain = 0;
@@ -81,9 +85,11 @@ struct Program {
             all.push_back({n * units, real});
             s.dedicated = s.dedicated && is_dedicated(real, cpu, settings.th1);
             s.longest = std::max(s.longest, real);
-            s.shortest = std::min(s.shortest, real);
-            s.mean += real / double(speed.size());
-            power += speed[p] * (1 - taken);
+            if (p < active) {
+                s.shortest = std::min(s.shortest, real);
+                s.mean += real / double(active);
+                power += speed[p] * (1 - taken);
+            }
             whole += true_cost;
             plain = std::max(plain, n * cost_of(range_of(equal, p)) / speed[p] / (1 - taken));
         }
@@ -130,6 +136,18 @@ struct Program {
         }
         outcome[unsigned(o)]++;
     }
+    // As XMPI_Resize does it.
+    void resize(size_t to)
+    {
+        const Monitor::Choice c = monitor.resize(to, last);
+        const Starts next = next_partition(starts, c.costs, c.shares);
+        const double bytes = double(volume_of(starts, next).most) * row_bytes, took = 1e-3 + bytes * 1e-9;
+        seconds += took;
+        monitor.resized(to, bytes, took);
+        former.clear();
+        starts = next;
+        active = to;
+    }
     void run(unsigned most)
     {
         start();
@@ -157,6 +175,82 @@ TEST_CASE("equal parts differ by one row at most, with more processes than rows 
     CHECK(counts(equal_parts(0, 3)) == std::vector<Rows>{0, 0, 0});
     const Rows large = INT64_MAX / 2;
     CHECK(is_partition(equal_parts(large, 1000), large));
+}
+
+TEST_CASE("the first processes have the rows, and the others none")
+{
+    CHECK(counts(equal_parts(10, 3, 5)) == std::vector<Rows>{4, 3, 3, 0, 0});
+    CHECK(counts(next_partition({0, 50, 100, 100, 100}, {{50, 1}, {50, 1}, {}, {}}, {0.2, 0.2, 0.2, 0.4})) ==
+          std::vector<Rows>{20, 20, 20, 40});
+    CHECK(counts(next_partition({0, 20, 40, 60, 100}, {{20, 1}, {20, 1}, {20, 1}, {40, 1}}, {0.75, 0.25})) ==
+          std::vector<Rows>{75, 25, 0, 0});
+    // Rows whose cost is not known go in equal parts.
+    CHECK(counts(next_partition({0, 50, 100, 100}, {{}, {}, {}}, {0.1, 0.1, 0.8})) == std::vector<Rows>{34, 33, 33});
+    std::mt19937 random(17);
+    for (int i = 0; i < 5000; i++) {
+        const size_t p = 1 + random() % 9, had = 1 + random() % p, gets = 1 + random() % p;
+        const Rows rows = Rows(random() % 40);
+        std::vector<Work> all(p);
+        for (size_t j = 0; j < had; j++)
+            all[j] = {double(random() % 100), double(random() % 100)};
+        std::vector<double> known, rates = rates_of(all, known);
+        rates.resize(gets);
+        const Starts next = next_partition(equal_parts(rows, had, p), all, relative_power(rates));
+        REQUIRE(is_partition(next, rows));
+        for (size_t j = 0; j < p; j++)
+            REQUIRE((j < gets ? rows < Rows(gets) || counts(next)[j] >= 1 : counts(next)[j] == 0));
+    }
+}
+
+TEST_CASE("processes without rows change no decision")
+{
+    const std::vector<Work> two = {{50, 1}, {50, 3}}, four = {{50, 1}, {50, 3}, {}, {}};
+    Summary s;
+    s.longest = 3, s.shortest = 1, s.mean = 2, s.units = 100;
+    s.error = 0.1;
+    Monitor alone({}, 2), among({}, 4, 2);
+    for (int i = 0; i < 8; i++) {
+        Outcome o[2];
+        alone.note({0, 50, 100}, two, s);
+        among.note({0, 50, 100, 100, 100}, four, s);
+        REQUIRE(alone.evaluate(s, 1e6, o[0]));
+        REQUIRE(among.evaluate(s, 1e6, o[1]));
+        const Monitor::Choice a = alone.choose({0, 50, 100}, two, s), b = among.choose({0, 50, 100, 100, 100}, four, s);
+        REQUIRE(a.outcome == b.outcome);
+        REQUIRE(a.shares == b.shares);
+        REQUIRE(a.gain == b.gain);
+    }
+}
+
+TEST_CASE("more and fewer processes: balanced by known speeds, newcomers' by the mean, then by their own")
+{
+    Program p;
+    p.speed = {1e7, 2e7, 1e7, 1e7, 0.5e7, 1e7, 2e7, 1e7};
+    p.active = 2;
+    p.start();
+    const auto balanced = [&] { // within 2 % of what the speeds allow
+        const Work before = {p.best_seconds, p.seconds};
+        p.interval();
+        return p.seconds - before.real < 1.02 * (p.best_seconds - before.units);
+    };
+    const auto until_balanced = [&] {
+        unsigned intervals = 0;
+        while (!balanced() && intervals < 20)
+            intervals++;
+        return intervals;
+    };
+    CHECK(until_balanced() == 1);
+    for (const size_t n : {4, 8, 3, 1, 2}) {
+        p.resize(n);
+        CHECK(counts(p.starts)[n - 1] > 0);
+        CHECK(p.starts[n] == p.rows);
+        const unsigned took = until_balanced();
+        INFO(n << " processes, balanced after " << took << " intervals");
+        CHECK(took == (n == 4 || n == 8 ? 1u : 0u)); // newcomers are not what the others are on average
+    }
+    CHECK(p.undone == 0);
+    p.resize(8);
+    CHECK(until_balanced() == 0); // all are known now
 }
 
 TEST_CASE("equations 1 and 2: rates, and shares of their sum")

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "policy/rows/allowance.h"
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace ws::policy::rows {
+
+int Allowance::look()
+{
+    if (path_.empty())
+        return 0;
+    char text[64] = "";
+    std::string wrong;
+    if (std::FILE* const file = std::fopen(path_.c_str(), "re")) {
+        const size_t read = std::fread(text, 1, sizeof text - 1, file);
+        if (std::ferror(file))
+            wrong = std::strerror(errno);
+        std::fclose(file);
+        if (read == 0 && wrong.empty())
+            return number_;
+    } else
+        wrong = std::strerror(errno);
+    if (wrong.empty()) {
+        char* end;
+        errno = 0;
+        const long number = std::strtol(text, &end, 10);
+        const bool is_number = end != text && end[std::strspn(end, " \t\r\n")] == 0;
+        if (is_number && !errno && number >= 1 && number <= INT_MAX) {
+            said_ = false;
+            return number_ = int(number);
+        }
+        wrong = "it has no whole number from 1 on";
+    }
+    if (!said_)
+        std::fprintf(stderr, "workshare: warning: -workshare-cores-file %s: %s; %s\n", path_.c_str(), wrong.c_str(),
+                     number_ ? ("it goes on with " + std::to_string(number_)).c_str() : "no number is changed");
+    said_ = true;
+    return number_;
+}
+
+} // namespace ws::policy::rows
