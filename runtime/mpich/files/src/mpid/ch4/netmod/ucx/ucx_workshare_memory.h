@@ -98,8 +98,9 @@ static void workshare_end_without_room(const char *dir, double need, double free
     exit(1);
 }
 
-/* Settles what the user left open, before UCX opens anything. All ranks of a node come here before any of them allocates
- * memory (MPIDU_Init_shm_init() comes in between), so all of them see the same free memory, and no file is left. */
+/* Settles what the user left open, before UCX opens anything. Until MPICH 4.2 all ranks of a node come here before any of
+ * them allocates memory (MPIDU_Init_shm_init() comes in between), so all of them see the same free memory, and no file is
+ * left. MPICH 5.0 initializes a process without the others: its ranks compare with the size of the file system. */
 static void workshare_fit_memory(ucp_config_t * config)
 {
     const char *dir = getenv("UCX_POSIX_DIR"), *grow = NULL;
@@ -125,6 +126,9 @@ static void workshare_fit_memory(ucp_config_t * config)
         ucp_config_modify(config, "MM_RX_BUFS_GROW", MPL_QUOTE(WORKSHARE_UCX_GROW_LESS));
     }
     need = ranks * WORKSHARE_UCX_WORKERS * workshare_queue_bytes(steps);
+    /* Since MPICH 5.0 the ranks come here in any order, and some have allocated theirs already. */
+    if (MPICH_NUMVERSION >= 50000000)
+        free_bytes = (double) fs.f_blocks * fs.f_frsize;
     if (need > free_bytes)
         workshare_end_without_room(dir, need, free_bytes);
 
