@@ -18,7 +18,7 @@
  * move); constant (processes take the same time whatever rows they have, so no move gains anything; and moves are
  * expensive); resize (more and fewer processes have rows); resize-split (the same, with XMPI_Monitor_end_begin);
  * die-resizing (a process that had no rows dies in the middle of that); goal (row by row in 0.1 ms, an iteration is to
- * take 33 ms). KEY and VALUE: for info. FLEX_WITH_ROWS: so many processes begin with rows; all by default.
+ * take 33 ms). KEY and VALUE: for info. FLEX_WITH_ROWS: the number of processes that begin with rows; all by default.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
