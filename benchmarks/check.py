@@ -255,6 +255,11 @@ def main():
                                         ("reorder_product", 4, "--block 7 --repeats 1"), ("reorder_product", 1, "--sleep 1ms --repeats 1")):
             done = run(ranks, ["-bind-to", "core", "-workshare", "-workshare-quiet"], program, options)
             check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == ranks, f"{program} {options}", done)
+        done = run(8, ["-workshare", "-workshare-quiet"], "flex_resize", "--bytes 1048576 --iterations 3 --json")
+        sizes = [(r["from"], r["to"]) for r in map(json.loads, done.stdout.splitlines())] if done.returncode == 0 else []
+        check(sizes == [(2, 4), (4, 8), (8, 4), (4, 2)], "flex_resize", done)
+        done = run(2, [], "flex_resize", "")
+        check(done.returncode == 2 and "takes four ranks or more" in done.stderr, "flex_resize on 2 ranks", done)
         done = run(2, ["-bind-to", "core"], "reorder_product", "")
         check(done.returncode == 2 and "needs a square number of ranks, not 2" in done.stderr, "reorder_product on 2 ranks", done)
         # The demo must count what ranks use as the job's own, not as others'.

@@ -9,10 +9,12 @@ module xmpi
     implicit none
     private
     public :: XMPI_Get_wsize, XMPI_Get_counts, XMPI_Register, XMPI_Register_csr, XMPI_Deregister, XMPI_Set_work
+    public :: XMPI_Resize, XMPI_Set_goal, XMPI_GOAL_NONE, XMPI_GOAL_TIME, XMPI_GOAL_EFFICIENCY
     public :: XMPI_Monitor_begin, XMPI_Monitor_end, XMPI_Monitor_end_begin, XMPI_Monitor_end_finish
     public :: XMPI_Partition_free, XMPI_Alloc, XMPI_Free, XMPI_PARTITION_NULL, XMPI_ROWS, XMPI_COLUMNS
 
     integer, parameter :: XMPI_PARTITION_NULL = 0, XMPI_ROWS = 0, XMPI_COLUMNS = 1
+    integer, parameter :: XMPI_GOAL_NONE = 0, XMPI_GOAL_TIME = 1, XMPI_GOAL_EFFICIENCY = 2
 
     interface
         subroutine XMPI_Get_wsize(comm, rows, info, partition, count, displ, ierror)
@@ -56,6 +58,17 @@ module xmpi
             import
             integer, intent(in) :: partition
             double precision, intent(in) :: work
+            integer, optional, intent(out) :: ierror
+        end subroutine
+        subroutine XMPI_Resize(partition, processes, ierror)
+            import
+            integer, intent(in) :: partition, processes
+            integer, optional, intent(out) :: ierror
+        end subroutine
+        subroutine XMPI_Set_goal(partition, goal, value, ierror)
+            import
+            integer, intent(in) :: partition, goal
+            double precision, intent(in) :: value
             integer, optional, intent(out) :: ierror
         end subroutine
         subroutine XMPI_Monitor_begin(partition, ierror)

@@ -34,7 +34,7 @@
  * One thread at a time per partition.
  *
  * @par Without Workshare
- * Without mpirun -workshare, everything works, and nothing moves or is measured.
+ * Without mpirun -workshare, everything works, and nothing is measured. Rows move only for XMPI_Resize.
  *
  * @par ws_flex_domain
  * Key of info, from the process with rank 0. "all" (default): each process has rows by its own speed. "node": nodes
@@ -70,6 +70,11 @@ typedef int XMPI_Partition;
 #define XMPI_ROWS 0
 #define XMPI_COLUMNS 1
 
+/** For XMPI_Set_goal. */
+#define XMPI_GOAL_NONE 0
+#define XMPI_GOAL_TIME 1
+#define XMPI_GOAL_EFFICIENCY 2
+
 /**
  * For XMPI_Set_resize: makes the array whose pointer lies at `address` `bytes` long, keeps its content as far as it
  * fits, and stores the pointer.
@@ -81,6 +86,8 @@ typedef int XMPI_Resize_function(void *address, MPI_Count bytes);
 /**
  * Begins a decomposition in equal parts, and tells the caller's rows.
  *
+ * Under -workshare-spare N, the last N processes have none.
+ *
  * @param comm            an intracommunicator
  * @param rows            the number of rows, the same in all processes
  * @param info            keys as above; MPI_INFO_NULL: the defaults
@@ -89,7 +96,8 @@ typedef int XMPI_Resize_function(void *address, MPI_Count bytes);
  * @param[out] displ      the first of them
  *
  * @par Errors
- * MPI_ERR_INFO_VALUE: a key of info has an unknown value. MPI_ERR_COMM: comm is no intracommunicator.
+ * MPI_ERR_INFO_VALUE: a key of info has an unknown value. MPI_ERR_COMM: comm is no intracommunicator. MPI_ERR_ARG:
+ * -workshare-spare leaves no process with rows.
  *
  * @par Blocking
  * Collective over comm.
@@ -227,6 +235,60 @@ int XMPI_Deregister(XMPI_Partition partition, void *address);
  * Workshare. FLEX-MPI has an array of costs, one per row.
  */
 int XMPI_Set_work(XMPI_Partition partition, double work);
+
+/**
+ * Chooses how many processes have rows: the first N of the communicator, for N = processes. The others have none.
+ *
+ * The rows move at the next end of an iteration. Shares follow the speeds that are known; a process whose speed is not
+ * known counts as fast as the others on average. Without mpirun -workshare, parts
+ * are equal.
+ *
+ * No process is created or ended. Those without rows go on to take part in all collective calls of the partition, and
+ * wait there. Their cores may be lent meanwhile. If a process lacks the memory, the number stays as it was, and one
+ * line on stderr says so once. XMPI_Get_counts tells which processes have rows.
+ *
+ * @param partition  the decomposition
+ * @param processes  from 1 to the size of the communicator; the same in all processes
+ *
+ * @par Errors
+ * MPI_ERR_ARG, in all processes, and nothing changes: processes is less than 1, more than the communicator has, or not
+ * the same in all processes. MPI_ERR_ARG: rows may be moving, between XMPI_Monitor_end_begin and
+ * XMPI_Monitor_end_finish.
+ *
+ * @par Blocking
+ * Collective.
+ *
+ * @par Source
+ * FLEX-MPI's second paper, whose XMPI creates and ends processes.
+ */
+int XMPI_Resize(XMPI_Partition partition, int processes);
+
+/**
+ * Sets a goal that the number of processes with rows follows, as if the program called XMPI_Resize.
+ *
+ * XMPI_GOAL_TIME: the smallest number of processes whose iterations take at most `value` seconds. If there is none, the
+ * number with the shortest iterations. XMPI_GOAL_EFFICIENCY: the largest number whose processes compute for at least
+ * the part `value` of an iteration, on average. XMPI_GOAL_NONE: the number stays from now on.
+ *
+ * The number may change after an interval, if two in a row ask for it, and if the move pays in the iterations that are
+ * left. How long iterations would take with another number follows from the speeds of processes and from the time
+ * that iterations took besides computing. Without mpirun -workshare, nothing is measured, and a goal changes nothing.
+ *
+ * @param partition  the decomposition
+ * @param goal       XMPI_GOAL_TIME, XMPI_GOAL_EFFICIENCY or XMPI_GOAL_NONE
+ * @param value      seconds, more than 0; or a part, more than 0 and at most 1; the same in all processes
+ *
+ * @par Errors
+ * MPI_ERR_ARG, in all processes, and nothing changes: goal is unknown, value is none of its values, or one of them is
+ * not the same in all processes. MPI_ERR_ARG: rows may be moving.
+ *
+ * @par Blocking
+ * Collective.
+ *
+ * @par Source
+ * FLEX-MPI's second paper.
+ */
+int XMPI_Set_goal(XMPI_Partition partition, int goal, double value);
 
 /**
  * Begins an iteration: from here on, the process's computing is measured.

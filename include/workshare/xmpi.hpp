@@ -142,6 +142,10 @@ public:
     }
 
     void set_work(double units) { check(XMPI_Set_work(handle_, units)); }
+    // At the end of this iteration, the first N processes of the communicator get all rows; N: `processes`. Collective.
+    void resize(int processes) { check(XMPI_Resize(handle_, processes)); }
+    // XMPI_GOAL_TIME or XMPI_GOAL_EFFICIENCY: the number of processes with rows follows it. Collective.
+    void set_goal(int goal, double value) { check(XMPI_Set_goal(handle_, goal, value)); }
     void begin_iteration() { check(XMPI_Monitor_begin(handle_)); }
     // Whether rows have moved. Collective.
     bool end_iteration()

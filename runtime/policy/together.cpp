@@ -22,7 +22,7 @@ using window::Window;
 namespace {
 
 constexpr const char* names[] = {"ws_pool_create",  "ws_pool_run",        "ws_pool_free",   "XMPI_Get_wsize",
-                                 "XMPI_Monitor_end", "XMPI_Partition_free", "an MPIX function"};
+                                 "XMPI_Monitor_end", "XMPI_Partition_free", "XMPI_Resize",    "an MPIX function"};
 static_assert(sizeof names / sizeof names[0] == window::kinds_of_together);
 
 // In words: where the rank is, so far as it has said.
@@ -79,14 +79,14 @@ template <class Rank, class Text> std::string list_of(const std::vector<Rank>& r
 
 } // namespace
 
-InTogether::InTogether(const Job& job, Together kind, const char* name, MPI_Comm comm)
+InTogether::InTogether(const Job& job, Together kind, const char* name, MPI_Comm comm, bool may_be_long)
     : job_(job), kind_(kind), name_(name), comm_(comm)
 {
     if (!job.window || !job.steps)
         return;
     inside_ = &job.window->whereabouts(job.window->me()).inside[unsigned(kind)];
     Hardware::fetch_add_full(*inside_, 1);
-    if ((is_home_ = job.is_home())) {
+    if ((is_home_ = job.is_home() && !may_be_long)) {
         outer_ = job.together;
         job.together = this;
     }

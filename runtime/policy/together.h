@@ -10,10 +10,11 @@
 namespace ws::policy {
 
 // While it lives, the calling thread is in the call `name`. Any thread; but only the one that called MPI_Init notices
-// that it waits. Nobody does once the job has no steps any more.
+// that it waits. Nobody does once the job has no steps any more. `may_be_long`: it may wait for long although all is
+// well, and says nothing of it.
 class InTogether {
 public:
-    InTogether(const Job& job, window::Together kind, const char* name, MPI_Comm comm);
+    InTogether(const Job& job, window::Together kind, const char* name, MPI_Comm comm, bool may_be_long = false);
     ~InTogether();
     InTogether(const InTogether&) = delete;
     InTogether& operator=(const InTogether&) = delete;

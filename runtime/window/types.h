@@ -112,8 +112,17 @@ struct alignas(64) Row {
 };
 
 // Calls of Workshare's own that end when all processes of a communicator have made them. MPIX: all functions.
-enum class Together : unsigned { tasks_create, tasks_run, tasks_free, get_wsize, monitor_end, partition_free, mpix };
-constexpr unsigned kinds_of_together = 7;
+enum class Together : unsigned {
+    tasks_create,
+    tasks_run,
+    tasks_free,
+    get_wsize,
+    monitor_end,
+    partition_free,
+    resize,
+    mpix
+};
+constexpr unsigned kinds_of_together = 8;
 
 // What a rank says of where it is, for a rank that has waited for it for long. Relaxed: each word is true by itself.
 struct alignas(64) Whereabouts {

@@ -25,6 +25,19 @@ namespace {
 
 constexpr int exchange_tag = 32767; // no structure has it: moves number theirs from 0 on
 
+// Each process of a node is as fast as its node. leader(p): the lowest rank of the node of process p.
+template <class Leader> void share_in_node(std::vector<Work>& all, Leader leader)
+{
+    std::vector<Work> node(all.size()); // by the leader's rank
+    for (size_t p = 0; p < all.size(); p++) {
+        node[leader(p)].units += all[p].units;
+        node[leader(p)].real += all[p].real;
+    }
+    for (size_t p = 0; p < all.size(); p++)
+        if (const Work& w = node[leader(p)]; w.units > 0)
+            all[p].real = all[p].units * w.real / w.units;
+}
+
 } // namespace
 
 Decomposition::Decomposition(Flex& flex, std::unique_ptr<Processes> processes, Rows rows, const Wishes& wishes)
@@ -191,7 +204,7 @@ void Decomposition::close_interval()
     asked_s_ = job().seconds(ticks() - began);
     stage_ = Stage::numbers;
     flex_.want_steps();
-    before_ = {units_, given_, real_, m.numbers.ungiven};
+    before_ = {units_, given_, real_, m.numbers.ungiven, 0};
     real_ = kept_ = units_ = given_ = given_before_ = 0;
     has_given_ = false;
     done_ = 0;
@@ -311,16 +324,8 @@ void Decomposition::plan()
     for (size_t p = 0; p < n && !exchange_->is_direct(); p++)
         measured_[p] = rows[p].work;
     std::vector<Work> all = measured_;
-    if (wishes_.by_node) { // each process of a node is as fast as its node
-        std::vector<Work> node(n); // by the leader's rank
-        for (size_t p = 0; p < n; p++) {
-            node[size_t(rows[p].leader)].units += all[p].units;
-            node[size_t(rows[p].leader)].real += all[p].real;
-        }
-        for (size_t p = 0; p < n; p++)
-            if (const Work& w = node[size_t(rows[p].leader)]; w.units > 0)
-                all[p].real = all[p].units * w.real / w.units;
-    }
+    if (wishes_.by_node)
+        share_in_node(all, [&](size_t p) { return size_t(rows[p].leader); });
     if (goal_.is_set() && sized_ == active_ && monitor_.is_steady())
         size_by_goal(all);
     if (!unbalanced_)
@@ -430,19 +435,23 @@ std::vector<Work> Decomposition::work_until_now()
 {
     Done mine = before_;
     if (count() > 0)
-        mine = {mine.units + units_, mine.given + given_, mine.real + real_, mine.ungiven + (has_given_ ? 0.0 : 1.0)};
+        mine = {mine.units + units_, mine.given + given_, mine.real + real_, mine.ungiven + (has_given_ ? 0.0 : 1.0),
+                0};
+    mine.leader = leader_;
     std::vector<Done> done(starts_.size() - 1);
     const std::unique_ptr<Flight> flight = processes_->flight();
     flight->gather(&mine, done.data(), sizeof mine);
     flight->complete(true);
     Done sum;
     for (const Done& d : done)
-        sum = {sum.units + d.units, sum.given + d.given, 0, sum.ungiven + d.ungiven};
+        sum = {sum.units + d.units, sum.given + d.given, 0, sum.ungiven + d.ungiven, 0};
     const bool is_given = sum.ungiven == 0 && sum.given > 0;
     use_given(is_given, is_given ? sum.given : sum.units);
     std::vector<Work> all;
     for (const Done& d : done)
         all.push_back({is_given ? d.given : d.units, d.real});
+    if (wishes_.by_node)
+        share_in_node(all, [&](size_t p) { return size_t(done[p].leader); });
     return all;
 }
 

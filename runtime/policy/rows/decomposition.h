@@ -137,6 +137,7 @@ private:
     // What a process has done; `ungiven`: in how many parts of it without XMPI_Set_work.
     struct Done {
         double units = 0, given = 0, real = 0, ungiven = 0;
+        int leader = 0; // as Measured has it
     };
     Done before_; // in the interval before, with the rows that it has now
     // The time per unit of an iteration: a mean and a variance that forget, for the noise.

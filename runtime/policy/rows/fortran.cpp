@@ -51,6 +51,16 @@ FORTRAN ws_xmpi_set_work_(int* partition, double* work, MPI_Fint* ierror)
     set(ierror, ws_XMPI_Set_work(*partition, *work));
 }
 
+FORTRAN ws_xmpi_resize_(int* partition, int* processes, MPI_Fint* ierror)
+{
+    set(ierror, ws_XMPI_Resize(*partition, *processes));
+}
+
+FORTRAN ws_xmpi_set_goal_(int* partition, int* goal, double* value, MPI_Fint* ierror)
+{
+    set(ierror, ws_XMPI_Set_goal(*partition, *goal, *value));
+}
+
 FORTRAN ws_xmpi_monitor_begin_(int* partition, MPI_Fint* ierror) { set(ierror, ws_XMPI_Monitor_begin(*partition)); }
 
 FORTRAN ws_xmpi_monitor_end_(int* partition, MPI_Count* count, MPI_Count* displ, int* moved, MPI_Fint* ierror)

@@ -60,6 +60,7 @@ std::string read_wishes(MPI_Info info, const option::Options* options, Wishes& w
     w.settings.k = unsigned(std::max(k, 0L));
     w.settings.interval = unsigned(std::max(interval, 0L));
     w.iterations = iterations;
+    w.spare = int(o.spare);
     return "";
 }
 

@@ -97,6 +97,11 @@ int get_wsize(MPI_Comm comm, MPI_Count rows, MPI_Info info, XMPI_Partition* part
     PMPI_Bcast(&of_rank_0, 1, MPI_COUNT, 0, comm);
     if (std::string text = agreed_trouble(comm, wrong); !text.empty())
         return raise(comm, name, MPI_ERR_INFO_VALUE, "%s", text.c_str());
+    int size;
+    PMPI_Comm_size(comm, &size);
+    if (wishes.spare >= size)
+        return raise(comm, name, MPI_ERR_ARG, "-workshare-spare %d leaves no row to any of %d process%s", wishes.spare,
+                     size, size == 1 ? "" : "es");
     const std::string mine = rows < 0             ? "rows is negative (" + std::to_string(rows) + ")"
                              : rows != of_rank_0 ? "rows is not the same as on rank 0 (" + std::to_string(rows) + ")"
                                                  : "";
@@ -270,6 +275,62 @@ int deregister(XMPI_Partition handle, void* address)
     return not_here(*d, name, address);
 }
 
+int resize(XMPI_Partition handle, int processes)
+{
+    static const char* name = "XMPI_Resize";
+    int wrong;
+    Decomposition* const d = at_rest(name, handle, wrong);
+    if (!d)
+        return wrong;
+    const InTogether in_resize(policy().job(), Together::resize, name, d->comm());
+    int of_rank_0 = processes;
+    PMPI_Bcast(&of_rank_0, 1, MPI_INT, 0, d->comm());
+    const std::string number = "processes (" + std::to_string(processes) + ")";
+    const std::string mine =
+        processes < 1                ? number + " is less than 1"
+        : processes > d->processes() ? number + " is more than the communicator has: " + std::to_string(d->processes())
+        : processes != of_rank_0     ? number + " is not the same as on rank 0 (" + std::to_string(of_rank_0) + ")"
+                                     : "";
+    if (std::string text = agreed_trouble(d->comm(), mine); !text.empty())
+        return raise(d->comm(), name, MPI_ERR_ARG, "%s", text.c_str());
+    d->resize(processes);
+    return MPI_SUCCESS;
+}
+
+int set_goal(XMPI_Partition handle, int goal, double value)
+{
+    static const char* name = "XMPI_Set_goal";
+    int wrong;
+    Decomposition* const d = at_rest(name, handle, wrong);
+    if (!d)
+        return wrong;
+    const InTogether in_call(policy().job(), Together::resize, name, d->comm());
+    struct {
+        double value;
+        int goal;
+    } of_rank_0 = {value, goal};
+    PMPI_Bcast(&of_rank_0.value, 1, MPI_DOUBLE, 0, d->comm());
+    PMPI_Bcast(&of_rank_0.goal, 1, MPI_INT, 0, d->comm());
+    char number[40];
+    std::snprintf(number, sizeof number, "value (%g)", value);
+    const std::string text = number;
+    const std::string mine =
+        goal != XMPI_GOAL_NONE && goal != XMPI_GOAL_TIME && goal != XMPI_GOAL_EFFICIENCY
+            ? "goal (" + std::to_string(goal) + ") is unknown"
+        : goal == XMPI_GOAL_TIME && !(value > 0 && std::isfinite(value)) ? text + " is no time longer than 0"
+        : goal == XMPI_GOAL_EFFICIENCY && !(value > 0 && value <= 1)     ? text + " is not more than 0 and at most 1"
+        : goal != of_rank_0.goal                                         ? "goal is not the same as on rank 0"
+        : goal != XMPI_GOAL_NONE && value != of_rank_0.value             ? text + " is not the same as on rank 0"
+                                                                         : "";
+    if (std::string all = agreed_trouble(d->comm(), mine); !all.empty())
+        return raise(d->comm(), name, MPI_ERR_ARG, "%s", all.c_str());
+    d->set_goal(goal == XMPI_GOAL_TIME         ? Goal::Aim::time
+                : goal == XMPI_GOAL_EFFICIENCY ? Goal::Aim::efficiency
+                                               : Goal::Aim::none,
+                value);
+    return MPI_SUCCESS;
+}
+
 int end_begin(const char* name, XMPI_Partition handle)
 {
     Decomposition* const d = find(handle);
@@ -277,7 +338,8 @@ int end_begin(const char* name, XMPI_Partition handle)
         return no_partition(name, handle);
     if (d->is_ending())
         return raise(d->comm(), name, MPI_ERR_ARG, "the end of this iteration was begun already");
-    const InTogether in_end(policy().job(), Together::monitor_end, name, d->comm());
+    // A process without rows waits here while the others compute.
+    const InTogether in_end(policy().job(), Together::monitor_end, name, d->comm(), d->count() == 0);
     const std::string wrong = d->end_begin();
     if (wrong.empty())
         return MPI_SUCCESS;
@@ -293,7 +355,7 @@ int end_finish(const char* name, XMPI_Partition handle, MPI_Count* count, MPI_Co
         return no_partition(name, handle);
     if (!d->is_ending())
         return raise(d->comm(), name, MPI_ERR_ARG, "no end of an iteration was begun (XMPI_Monitor_end_begin)");
-    const InTogether in_end(policy().job(), Together::monitor_end, name, d->comm());
+    const InTogether in_end(policy().job(), Together::monitor_end, name, d->comm(), d->count() == 0);
     const bool has = d->end_finish();
     if (!count || !displ || !moved)
         return raise(d->comm(), name, MPI_ERR_ARG, "%s is NULL", !count ? "count" : !displ ? "displ" : "moved");
@@ -361,6 +423,13 @@ WS_EXPORT int ws_XMPI_Set_work(XMPI_Partition partition, double work)
         return raise(d->comm(), name, MPI_ERR_ARG, "work (%g) is negative, infinite or not a number", work);
     d->add_work(work);
     return MPI_SUCCESS;
+}
+
+WS_EXPORT int ws_XMPI_Resize(XMPI_Partition partition, int processes) { return resize(partition, processes); }
+
+WS_EXPORT int ws_XMPI_Set_goal(XMPI_Partition partition, int goal, double value)
+{
+    return set_goal(partition, goal, value);
 }
 
 WS_EXPORT int ws_XMPI_Monitor_begin(XMPI_Partition partition)

@@ -119,6 +119,24 @@ int main(int argc, char **argv)
     }
     EXPECT(XMPI_Register_csr(rows, &starts, MPI_LONG_LONG, &b, MPI_INT, &values, MPI_DOUBLE), MPI_SUCCESS, "");
 
+    EXPECT(XMPI_Resize(none, 1), MPI_ERR_ARG, "partition is XMPI_PARTITION_NULL");
+    EXPECT(XMPI_Resize(rows, 0), MPI_ERR_ARG, "processes (0) is less than 1 (rank 0)");
+    EXPECT(XMPI_Resize(rows, ranks + 1), MPI_ERR_ARG, "is more than the communicator has");
+    if (ranks > 1)
+        EXPECT(XMPI_Resize(rows, rank == 0 ? 2 : 1), MPI_ERR_ARG,
+               "processes (1) is not the same as on rank 0 (2) (rank 1)");
+    EXPECT(XMPI_Resize(rows, ranks), MPI_SUCCESS, "");
+    EXPECT(XMPI_Set_goal(none, XMPI_GOAL_NONE, 0), MPI_ERR_ARG, "partition is XMPI_PARTITION_NULL");
+    EXPECT(XMPI_Set_goal(rows, 3, 1), MPI_ERR_ARG, "goal (3) is unknown");
+    EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_TIME, 0), MPI_ERR_ARG, "value (0) is no time longer than 0");
+    EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_TIME, NAN), MPI_ERR_ARG, "value (nan) is no time longer than 0");
+    EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_EFFICIENCY, 1.5), MPI_ERR_ARG, "value (1.5) is not more than 0 and at most 1");
+    if (ranks > 1) {
+        EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_TIME, 1 + rank), MPI_ERR_ARG, "value (2) is not the same as on rank 0");
+        EXPECT(XMPI_Set_goal(rows, rank ? XMPI_GOAL_TIME : XMPI_GOAL_NONE, 1), MPI_ERR_ARG,
+               "goal is not the same as on rank 0");
+    }
+    EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_NONE, -5), MPI_SUCCESS, "");
     EXPECT(XMPI_Set_work(rows, -1), MPI_ERR_ARG, "work (-1)");
     EXPECT(XMPI_Set_work(rows, NAN), MPI_ERR_ARG, "work (nan)");
     EXPECT(XMPI_Monitor_begin(none), MPI_ERR_ARG, "partition");
@@ -134,6 +152,8 @@ int main(int argc, char **argv)
            "rows may be moving");
     EXPECT(XMPI_Set_resize(rows, &a, NULL), MPI_ERR_ARG, "rows may be moving");
     EXPECT(XMPI_Deregister(rows, &a), MPI_ERR_ARG, "rows may be moving");
+    EXPECT(XMPI_Resize(rows, 1), MPI_ERR_ARG, "rows may be moving");
+    EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_TIME, 1), MPI_ERR_ARG, "rows may be moving");
     EXPECT(XMPI_Monitor_end_finish(rows, &count, &displ, &moved), MPI_SUCCESS, "");
     EXPECT(XMPI_Register(rows, &late, 1, MPI_DOUBLE, XMPI_ROWS), MPI_SUCCESS, "");
 

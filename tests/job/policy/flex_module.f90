@@ -29,6 +29,9 @@ program flex_module
     do i = 1, 30
         call XMPI_Monitor_begin(partition)
         call XMPI_Set_work(partition, dble(count))
+        if (i == 15) call XMPI_Set_goal(partition, XMPI_GOAL_NONE, 0d0)
+        if (i == 15) call XMPI_Resize(partition, 1)
+        if (i == 20) call XMPI_Resize(partition, ranks, error)
         if (mod(i, 2) == 0) then
             call XMPI_Monitor_end(partition, count, displ, moved)
         else
@@ -36,7 +39,7 @@ program flex_module
             call XMPI_Monitor_end_finish(partition, count, displ, moved, error)
         end if
         if (.not. moved) cycle
-        moves = moves + 1
+        if (i /= 15 .and. i /= 20) moves = moves + 1
         call c_f_pointer(memory, a, [width, count])
         do j = 1, count
             do w = 1, int(width)

@@ -16,7 +16,9 @@
  * before it is known what follows from the last interval); load (rank 1 takes longer than its pretended processor);
  * burst (the same in the first two intervals alone); dear (rank 1's rows take twice the computing; until the first
  * move); constant (processes take the same time whatever rows they have, so no move gains anything; and moves are
- * expensive). KEY and VALUE: for info.
+ * expensive); resize (more and fewer processes have rows); resize-split (the same, with XMPI_Monitor_end_begin);
+ * die-resizing (a process that had no rows dies in the middle of that); goal (row by row in 0.1 ms, an iteration is to
+ * take 33 ms). KEY and VALUE: for info. FLEX_WITH_ROWS: the number of processes that begin with rows; all by default.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -141,6 +143,8 @@ static void compute(const char *mode, long i)
     if (!strncmp(mode, "waits", 5) || !strcmp(mode, "left")) {
         usleep((useconds_t) (count * (rank == 0 ? 90 : 30)));
         MPI_Barrier(MPI_COMM_WORLD);
+    } else if (!strcmp(mode, "goal")) {
+        usleep((useconds_t) (count * 100));
     } else if (rank == 1 && (!strcmp(mode, "load") || (!strcmp(mode, "burst") && i < 2 * INTERVAL))) {
         usleep((useconds_t) (count * 40));
     } else if (!strcmp(mode, "worse")) {
@@ -157,6 +161,17 @@ static void compute(const char *mode, long i)
         for (long k = 0; k < 3000 * count * (rank + 1); k++)
             x = x * 1.0000001;
     }
+}
+
+static void die_resizing(void)
+{
+    int moved;
+    XMPI_Monitor_begin(rows);
+    XMPI_Resize(rows, ranks);
+    XMPI_Monitor_end_begin(rows);
+    if (rank == ranks - 1)
+        raise(SIGKILL);
+    XMPI_Monitor_end_finish(rows, &count, &displ, &moved);
 }
 
 static void die_moving(long iterations)
@@ -206,6 +221,32 @@ static void iterate(long iterations, bool split)
         moves += moved;
         if (moved)
             check();
+    }
+}
+
+static void expect_first(int processes)
+{
+    MPI_Count *counts = malloc(sizeof *counts * (size_t)ranks);
+    CHECK(XMPI_Get_counts(rows, counts, NULL) == MPI_SUCCESS);
+    for (int r = 0; r < ranks; r++)
+        CHECK(r < processes ? counts[r] > 0 : counts[r] == 0);
+    free(counts);
+}
+
+static void resize(long iterations, bool split)
+{
+    const int numbers[] = { 1, ranks, 2, ranks - 1, ranks };
+    for (unsigned k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
+        const int before = moves;
+        if (k % 2) /* within an iteration, or before it */
+            XMPI_Monitor_begin(rows);
+        CHECK(XMPI_Resize(rows, ranks) == MPI_SUCCESS);
+        CHECK(XMPI_Resize(rows, numbers[k]) == MPI_SUCCESS); /* the last one counts */
+        iterate(1, split);
+        CHECK(moves == before + (k == 0 || numbers[k] != numbers[k - 1]));
+        expect_first(numbers[k]);
+        iterate(iterations, split);
+        expect_first(numbers[k]);
     }
 }
 
@@ -346,7 +387,8 @@ int main(int argc, char **argv)
     CHECK(XMPI_Get_wsize(MPI_COMM_WORLD, n, info, &rows, &count, &displ) == MPI_SUCCESS);
     if (info != MPI_INFO_NULL)
         MPI_Info_free(&info);
-    CHECK(count == n / ranks + (rank < n % ranks));
+    const int with_rows = getenv("FLEX_WITH_ROWS") ? atoi(getenv("FLEX_WITH_ROWS")) : ranks;
+    CHECK(count == (rank < with_rows ? n / with_rows + (rank < n % with_rows) : 0));
     if (!strcmp(mode, "large") || !strcmp(mode, "starved")) {
         large(iterations, mode[0] == 's');
     } else if (!strcmp(mode, "constant")) {
@@ -454,11 +496,18 @@ int main(int argc, char **argv)
                     raise(SIGKILL);
                 XMPI_Monitor_end(rows, &count, &displ, &moved);
             }
+        } else if (!strncmp(mode, "resize", 6)) {
+            resize(iterations, !strcmp(mode, "resize-split"));
+        } else if (!strcmp(mode, "die-resizing")) {
+            die_resizing();
         } else if (!strcmp(mode, "die-moving")) {
             die_moving(iterations);
         } else if (!strncmp(mode, "waits", 5) || !strcmp(mode, "left") || !strcmp(mode, "load") ||
                    !strcmp(mode, "burst") || !strcmp(mode, "dear") || !strcmp(mode, "some") || !strcmp(mode, "worse") ||
                    !strcmp(mode, "sometimes")) {
+            iterate_with(mode, iterations);
+        } else if (!strcmp(mode, "goal")) {
+            CHECK(XMPI_Set_goal(rows, XMPI_GOAL_TIME, 0.033) == MPI_SUCCESS);
             iterate_with(mode, iterations);
         } else
             iterate(iterations, !strcmp(mode, "split"));

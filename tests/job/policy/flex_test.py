@@ -210,6 +210,34 @@ expect(result, 'not said once', result.err.count('has no memory for more') == 1 
 result = job('flex_rows', 'corrupt', 1000, 30, ranks=3, speeds='3e4,2e4,1e4', code='error', limit=30)
 expect(result, 'it is not said', 'XMPI: a move has changed rows; ending the job' in result.err)
 
+# ---- more and fewer processes have rows; half of them begin without
+for mode in 'resize', 'resize-split':
+    result = job('flex_rows', mode, 1000, 8, ranks=4, speeds='1e4,2e4', options=(*INTERVAL, '-workshare-spare', '2'), env={'FLEX_WITH_ROWS': '2'})
+    expect(result, 'the verdict says nothing', 'the number of processes with rows changed 5 times' in result.err)
+job('flex_rows', 'resize', 1000, 8, ranks=3, workshare=False)
+result = job('flex_rows', 'resize', 1000, 8, ranks=2, options=('-workshare-spare', '2'), code='error')
+expect(result, 'no message', '-workshare-spare 2 leaves no row to any of 2 processes' in result.err)
+
+
+
+# A goal: 1000 rows of 0.1 ms are to take 33 ms, which four of six processes can. And a manager, who allows fewer.
+@repeated   # how long iterations take is no pretence
+def by_goal(allowed, wanted):
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, 'cores')
+        with open(file, 'w') as f:
+            f.write(f'{allowed}\n')
+        result = job('flex_rows', 'goal', 1000, 30, ranks=6, options=(*INTERVAL, '-workshare-spare', '3', '-workshare-cores-file', file),
+                     env={'FLEX_WITH_ROWS': '3'})
+        rows = [n > 0 for n in counts(result)[0]]
+        likely(result, f'ranks with rows: {rows}', rows in [[True] * n + [False] * (6 - n) for n in wanted])
+
+
+by_goal(100, (4, 5))    # as many as there are, and one more if waking takes long
+by_goal(2, (2,))
+result = job('flex_rows', 'all', 100, 12, ranks=2, options=(*INTERVAL, '-workshare-cores-file', '/none/at/all'))
+expect(result, 'not said once', result.err.count('-workshare-cores-file /none/at/all: No such file or directory; no number is changed') == 1)
+
 # ---- wrong calls
 for ranks in 1, 3:
     for workshare in True, False:
@@ -241,6 +269,7 @@ for mode, wanted in (('static', '*address is not memory from malloc(): it is a s
 # ---- a process dies while rows move, before or after: the job ends. They move at the end of the sixth iteration.
 expect(result := job('flex_rows', 'split', 1000, 6, ranks=3, speeds='1e4,2e4,3e4'), 'nothing moved', counts(result)[1] == [1, 1, 1])
 job('flex_rows', 'die-moving', 1000, 6, ranks=3, speeds='1e4,2e4,3e4', code='error', limit=30)
+job('flex_rows', 'die-resizing', 1000, 6, ranks=4, options=('-workshare-spare', '2'), code='error', limit=30, env={'FLEX_WITH_ROWS': '2'})
 for die in 6, 7:
     job('flex_rows', 'die', 1000, die, ranks=3, speeds='1e4,2e4,3e4', code='error', limit=30)
 

@@ -59,6 +59,11 @@ int main(int argc, char** argv)
         rows.add_csr(starts, columns, values);
         int moves = 0;
         for (int i = 0; i < 40; i++) {
+            rows.set_goal(XMPI_GOAL_NONE, 0);
+            if (i == 20) // without rows, vectors are empty
+                rows.resize(1);
+            if (i == 30)
+                rows.resize(ranks);
             rows.begin_iteration();
             std::swap(matrix, next); // as programs with two copies do: the pointers have changed
             bool moved;
@@ -67,7 +72,13 @@ int main(int argc, char** argv)
                 moved = rows.finish_move();
             } else
                 moved = rows.end_iteration();
-            moves += moved;
+            if (i == 20 || i == 30) {
+                MPI_Count with_rows = 0;
+                for (const MPI_Count c : rows.counts(ranks))
+                    with_rows += c > 0;
+                check(moved && with_rows == (i == 20 ? 1 : ranks), "resize");
+            } else
+                moves += moved;
             if (!moved)
                 continue;
             const auto n = size_t(rows.count());
