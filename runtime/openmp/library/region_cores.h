@@ -17,6 +17,8 @@ public:
     // threads, and run tasks.
     virtual void member(unsigned number, const void* region) = 0;
     virtual void member_done(unsigned number, const void* region) = 0;
+    // A thread of a region comes to a barrier.
+    virtual void arrives() = 0;
     // The region is over. Called by the thread that opened it.
     virtual void close(const void* region) = 0;
 
