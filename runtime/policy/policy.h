@@ -42,7 +42,8 @@ public:
     // takes longer than `budget` ticks is done in several steps: a message that arrives meanwhile waits for the end of
     // this one.
     virtual Wants step(Job&, uint64_t /*now*/, uint64_t /*budget*/) { return {}; }
-    // The wait is over in which step() has said that the policy wants to hear of this. The program waits for the return.
+    // The wait is over in which step() has said that the policy wants to hear of this. The program waits for it to
+    // return.
     virtual void wait_ends(Job&) {}
     // A worker of this rank is idle and gives its time: as a step, with the same limits. Returns from when on, in
     // ticks, it may have more to do. Any worker, several at once, beside all else.

@@ -502,8 +502,8 @@ uint64_t taskloop_tasks(long first, long last, long step, long what, long said)
         return uint64_t(std::max(1L, said));
     if (int32_t(what) != iterations || said <= 0)
         return 1;
-    return 1 + count_to(*static_cast<const int64_t*>(pointer(first)), *static_cast<const int64_t*>(pointer(last)), step) /
-                   uint64_t(said);
+    const auto bound = [](long at) { return *static_cast<const int64_t*>(pointer(at)); };
+    return 1 + count_to(bound(first), bound(last), step) / uint64_t(said);
 }
 } // namespace
 WS_LLVM_OTHER_TOLD(__kmpc_taskloop, WS_12, WS_RETURN, b = own_number(nullptr); d = 0,

@@ -132,14 +132,6 @@ extern void (*sharer)(RegionCall& region);
 extern volatile Hardware::Word region_count, region_ticks, task_region_ticks;
 extern bool counts_regions;
 extern volatile Hardware::Flag region_has_tasks; // the region that is open
-// Tasks that the calling thread has put, and barriers that it has come to; counted while a policy chooses cores.
-struct RegionCounts {
-    uint64_t tasks, barriers;
-};
-extern __thread RegionCounts region_counts __attribute__((tls_model("initial-exec")));
-// 0: no thread of a region waits outside of it for a core. Else it changes with each task that is put, or with one of
-// those that several threads put at once.
-extern volatile Hardware::Flag members_wait;
 inline void region_puts_task(uint64_t count = 1)
 {
     if (WS_UNLIKELY(region_cores != nullptr)) {

@@ -78,7 +78,8 @@ public:
         if (!is_own(region))
             return;
         team_.member(number);
-        if (WS_UNLIKELY(number >= threads_))
+        Reserve::is_member = number >= threads_;
+        if (WS_UNLIKELY(Reserve::is_member))
             reserve_.wait(number - threads_);
     }
     void member_done(unsigned number, const void* region) override
@@ -471,15 +472,16 @@ unsigned Dpb::hold_reserve(const void* site, unsigned more)
     return reserve_.open(std::min(more, others), threads_);
 }
 
-// Of the calling thread, since it was here: the region's. Tasks that others have put in the last barrier of an earlier
-// one are among them: then tasks are taken to be shorter than they are.
+// Adds to the region what the calling thread has counted since it was here. Tasks that others have put in the last
+// barrier of an earlier one are among them: then tasks are taken to be shorter than they are.
 void Dpb::add_counts()
 {
     openmp::RegionCounts& counts = openmp::region_counts;
     if (WS_LIKELY(!counts.tasks && !counts.barriers))
         return;
     Hardware::fetch_add_full(tasks_, counts.tasks); // relaxed would do: it counts
-    Hardware::fetch_add_full(barriers_, counts.barriers);
+    if (!Reserve::is_member)
+        Hardware::fetch_add_full(barriers_, counts.barriers);
     counts = {};
 }
 
@@ -579,7 +581,8 @@ policy::Wants Dpb::step(policy::Job&, uint64_t now, uint64_t)
         offer();
     const uint64_t lends_at = lends_ ? lend_to_reserves(now) : Wants::never;
     if (!balances_)
-        return {false, std::min(lends_at, shares_ && !offered_ ? now + decide_every() : Wants::never), lends_now_};
+        return {false, std::min<uint64_t>(lends_at, shares_ && !offered_ ? now + decide_every() : Wants::never),
+                lends_now_};
     if (!region_) { // else this rank waits inside a region
         look_at_deal();
         if (!has_regions_)

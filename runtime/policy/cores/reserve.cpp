@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "policy/cores/reserve.h"
 
-#include "openmp/library/regions.h"
+#include "openmp/library/region_cores.h"
 #include "base/os.h"
 
 #include <algorithm>
@@ -26,9 +26,6 @@ enum : Flag {
     inside, // runs tasks on its rank's own cores
     lent,   // and from here on: plus the processor
 };
-
-// A region's members in reserve arrive without being waited for.
-WS_THREAD_LOCAL bool in_reserve;
 
 } // namespace
 
@@ -95,7 +92,6 @@ unsigned Reserve::open(unsigned wanted, unsigned others)
 
 void Reserve::wait(unsigned number)
 {
-    in_reserve = true;
     ReserveSeat& seat = table_->row(me_).reserve[number];
     Hardware::store_relaxed(seat.thread, Flag(syscall(SYS_gettid)));
     window_->mask(me_).bind(); // where its lender of an earlier region left it, or its creator is
@@ -115,7 +111,7 @@ void Reserve::wait(unsigned number)
 
 void Reserve::arrives()
 {
-    if (count_ == 0 || in_reserve || Hardware::load_relaxed(is_open_))
+    if (count_ == 0 || is_member || Hardware::load_relaxed(is_open_))
         return;
     if (Hardware::fetch_add_full(arrived_, 1) + 1 >= others_)
         let_in();
@@ -200,7 +196,7 @@ bool Reserve::lend(unsigned processor, uint64_t now)
 
 bool Reserve::lend(uint64_t now)
 {
-    // Of regions that are over: their openers have handed the cores back.
+    // Where a region is over, its opener has handed the core back.
     leases_.erase(std::remove_if(leases_.begin(), leases_.end(),
                                  [&](const Lease& l) {
                                      return Hardware::load_acquire(table_->row(l.rank).reserve[l.seat].state) !=

@@ -11,8 +11,8 @@
 // From then on it runs tasks, on a lent core or beside its rank's own threads. The lender binds it, and binds it back
 // when its wait ends, also in the middle of a task: a thread continues anywhere, so no task has to end for that.
 //
-// A seat's state is changed by compare-and-swap alone. Whoever ends a lease there hands the core back, so this happens
-// once: the lender at the end of its wait, or the region when it is over.
+// A seat's state is changed by compare-and-swap alone. The lender ends a lease at the end of its wait, or the region
+// when it is over. The one whose exchange succeeds hands the core back, so this happens once.
 #pragma once
 
 #include "policy/cores/table.h"
@@ -63,6 +63,8 @@ public:
     };
     Lent close(uint64_t now);
     unsigned count() const { return count_; }
+    // The calling thread is one of its members.
+    static inline __thread bool is_member __attribute__((tls_model("initial-exec")));
 
     // ---- a rank that waits
 

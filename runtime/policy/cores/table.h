@@ -49,7 +49,7 @@ struct LentRow {
 struct alignas(64) ReserveSeat {
     volatile Flag state;
     volatile Flag thread;         // that member: the kernel's number, before the state says that there is one
-    volatile Flag recalled;       // whoever ends a lease: those ended by their lenders
+    volatile Flag recalled;       // the side that ends a lease: those ended by their lenders
     volatile Hardware::Word used; // and ticks of the lent cores
     volatile Hardware::Word since; // the lender: when the present lease began
 };
