@@ -596,7 +596,7 @@ policy::Wants Dpb::step(policy::Job&, uint64_t now, uint64_t)
 uint64_t Dpb::lend_to_reserves(uint64_t now)
 {
     lends_now_ = false;
-    if (!reserve_.is_wanted())
+    if (!reserve_.is_wanted() || region_) // a rank that waits inside a region of its own has threads on its cores
         return now + uint64_t(look_for_reserves_us * ticks_per_us_);
     window::Load load;
     if (!window_->load(me_).read(load) || !load.waits)

@@ -184,6 +184,8 @@ bool Reserve::lend(unsigned processor, uint64_t now)
                 CpuSet one;
                 one.add(cpu);
                 one.mask().bind(int(Hardware::load_relaxed(seat.thread)));
+                if (Hardware::load_acquire(seat.state) != lent + processor) // the region was over meanwhile
+                    bind(Hardware::load_relaxed(seat.thread), rank);
             }
             if (state == asleep)
                 base::futex_wake(&seat.state);
