@@ -45,10 +45,11 @@ public:
             sum += unsigned(__builtin_popcountl(words_[i] & other.words_[i]));
         return sum;
     }
-    // For the calling thread. False with errno: EINVAL if it may use none of them.
-    bool bind() const
+    // For the calling thread, or another one by the kernel's number. False with errno: EINVAL if it may use none of
+    // them.
+    bool bind(int thread = 0) const
     {
-        return sched_setaffinity(0, size_ * sizeof *words_, reinterpret_cast<const cpu_set_t*>(words_)) == 0;
+        return sched_setaffinity(thread, size_ * sizeof *words_, reinterpret_cast<const cpu_set_t*>(words_)) == 0;
     }
 
 private:

@@ -388,6 +388,8 @@ void HomeThread::unblocked()
         lender_.disarm();
     if (is_blocked_) {
         is_blocked_ = false;
+        if (WS_UNLIKELY(spare_->hears_end))
+            spare_->wait_ends();
         Hardware::store_relaxed(lender_.home().occupancy, window::rank_computing);
         lender_.show_busy(true);
         if (Hardware::load_relaxed(lender_.home().awaits) != awaits_nobody) {

@@ -42,8 +42,10 @@ public:
     static constexpr uint64_t never = ~uint64_t(0);
     uint64_t due_at = never; // ticks: from then on a step is wanted even if there is something to help with
     bool when_idle = false;  // a step is wanted whenever there is nothing to help with
+    bool hears_end = false;  // of the present wait: wait_ends() is called
     // One of them. Takes about as long as a chunk; calls of MPI only what returns at once.
     virtual void step(uint64_t now) = 0;
+    virtual void wait_ends() {}
     // Called about once a second in a wait that has lasted for long.
     virtual void waits_long() {}
     // A worker is idle: as a step, for who wants one. Returns from when on there may be more to do. By any worker.

@@ -21,6 +21,7 @@ struct Wants {
     static constexpr uint64_t never = ~uint64_t(0);
     bool when_idle = false;  // whenever this rank is blocked and has nothing to steal
     uint64_t due_at = never; // ticks: and from then on even if it has
+    bool hears_end = false;  // Policy::wait_ends() is called at the end of the present wait
 };
 
 class Steps {
@@ -41,6 +42,9 @@ public:
     // takes longer than `budget` ticks is done in several steps: a message that arrives meanwhile waits for the end of
     // this one.
     virtual Wants step(Job&, uint64_t /*now*/, uint64_t /*budget*/) { return {}; }
+    // The wait is over in which step() has said that the policy wants to hear of this. The program waits for it to
+    // return.
+    virtual void wait_ends(Job&) {}
     // A worker of this rank is idle and gives its time: as a step, with the same limits. Returns from when on, in
     // ticks, it may have more to do. Any worker, several at once, beside all else.
     virtual uint64_t worker_step(uint64_t /*now*/) { return Wants::never; }

@@ -6,6 +6,7 @@
 #include "base/os.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ws::policy {
 
@@ -64,10 +65,11 @@ void Runner::want(Tenant& tenant, Wants wants, uint64_t began, uint64_t ended)
         wants.due_at = std::max(wants.due_at, ended + (ended - began));
     tenant.wants = wants;
     due_at = never;
-    when_idle = false;
+    when_idle = hears_end = false;
     for (const Tenant& t : tenants_) {
         due_at = std::min(due_at, t.wants.due_at);
         when_idle |= t.wants.when_idle;
+        hears_end |= t.wants.hears_end;
     }
 }
 
@@ -92,6 +94,14 @@ void Runner::step(uint64_t now)
         return;
     const Wants wants = t->policy->step(job_, now, base::load_relaxed(budget_));
     want(*t, wants, now, std::max(now, base::ticks()));
+}
+
+void Runner::wait_ends()
+{
+    hears_end = false;
+    for (Tenant& t : tenants_)
+        if (std::exchange(t.wants.hears_end, false))
+            t.policy->wait_ends(job_);
 }
 
 void Runner::waits_long() { say_who_is_missing(job_); }

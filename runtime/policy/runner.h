@@ -19,6 +19,7 @@ public:
     void attach(const Job& job);
     const Job& job() const { return job_; }
     void step(uint64_t now) override;
+    void wait_ends() override;
     void waits_long() override;
     uint64_t worker_step(uint64_t now) override;
     void want(const Policy& policy, Wants wants) override;

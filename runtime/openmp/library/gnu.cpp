@@ -9,7 +9,9 @@
 #include "openmp/shared/task_reductions.h"
 #include "openmp/shared/team.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 namespace ws::openmp {
 
@@ -432,6 +434,7 @@ WS_GNU(GOMP_single_copy_end, "GOMP_1.0");
         void* const caller = __builtin_return_address(0);                                                             \
         if (current && waited_for(caller, loop::own_frame()))                                                         \
             return value;                                                                                             \
+        region_comes_to_barrier();                                                                                    \
         if (WS_UNLIKELY(times_threads)) {                                                                             \
             const LibraryTime time;                                                                                   \
             return next(caller)();                                                                                    \
@@ -506,7 +509,7 @@ WS_GNU(GOMP_cancellation_point, "GOMP_4.0");
 
 // Tasks of a virtual thread run at once, as those of an if clause that is false: it may end on another thread of the
 // library's, and its barriers are not the library's.
-constexpr long task_flag_if = 1 << 10, task_flag_reduction = 1 << 12;
+constexpr long task_flag_if = 1 << 10, task_flag_reduction = 1 << 12, task_flag_grainsize = 1 << 9;
 namespace {
 // What a taskloop reduces libgomp would register itself, for one thread; its data begin with the bounds and with that.
 long taskloop_flags(long data, long flags)
@@ -516,10 +519,20 @@ long taskloop_flags(long data, long flags)
         gnu_GOMP_taskgroup_reduction_register(reinterpret_cast<uintptr_t**>(data)[2]);
     return flags & ~(task_flag_if | task_flag_reduction);
 }
+// How many tasks a taskloop becomes: `said` is that number, or the iterations of each; 0: the library chooses.
+uint64_t taskloop_tasks(long flags, long said, long start, long end, long step)
+{
+    if (said <= 0)
+        return 1;
+    if (!(flags & task_flag_grainsize) || step == 0)
+        return uint64_t(said);
+    return std::max<uint64_t>(1, uint64_t(std::abs((end - start) / step)) / uint64_t(said));
+}
 } // namespace
 WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false; current->team->note_task(), region_puts_task());
-WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f = taskloop_flags(b, f), region_puts_task());
-WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f = taskloop_flags(b, f), region_puts_task());
+WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f = taskloop_flags(b, f), region_puts_task(taskloop_tasks(f, g, i, j, k)));
+WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f = taskloop_flags(b, f),
+                region_puts_task(taskloop_tasks(f, g, i, j, k)));
 WS_GNU_OTHER(GOMP_taskwait, "GOMP_2.0");
 WS_GNU_OTHER(GOMP_taskyield, "GOMP_3.0");
 WS_GNU_OTHER(GOMP_taskgroup_start, "GOMP_4.0");

@@ -336,6 +336,7 @@ WS_EXPORT void llvm___kmpc_barrier(void* location, int32_t thread)
     void* const caller = __builtin_return_address(0);
     if (current && waited_for(caller, loop::own_frame()))
         return;
+    region_comes_to_barrier();
     const LibraryTime time;
     next(caller)(location, thread);
 }
@@ -347,6 +348,7 @@ WS_EXPORT int32_t llvm___kmpc_cancel_barrier(void* location, int32_t thread)
     void* const caller = __builtin_return_address(0);
     if (current && waited_for(caller, loop::own_frame()))
         return 0;
+    region_comes_to_barrier();
     const LibraryTime time;
     return next(caller)(location, thread);
 }
@@ -491,8 +493,23 @@ void* pointer(long argument) { return reinterpret_cast<void*>(argument); }
 WS_LLVM_OTHER_AS(__kmpc_omp_task, return run_task(pointer(a), pointer(c)));
 WS_LLVM_LONG_AS(__kmpc_omp_task_with_deps,
                 return run_task_after(pointer(a), pointer(c), d, pointer(e), f, pointer(g)));
-WS_LLVM_LONG_AS(__kmpc_taskloop, b = own_number(nullptr); d = 0);
-WS_LLVM_LONG_AS(__kmpc_taskloop_5, b = own_number(nullptr); d = 0);
+namespace {
+// How many tasks a taskloop becomes, if the program says that: its bounds, step, and what `said` is.
+uint64_t taskloop_tasks(long first, long last, long step, long what, long said)
+{
+    enum { nothing, iterations, tasks };
+    if (int32_t(what) == tasks)
+        return uint64_t(std::max(1L, said));
+    if (int32_t(what) != iterations || said <= 0)
+        return 1;
+    const auto bound = [](long at) { return *static_cast<const int64_t*>(pointer(at)); };
+    return 1 + count_to(bound(first), bound(last), step) / uint64_t(said);
+}
+} // namespace
+WS_LLVM_OTHER_TOLD(__kmpc_taskloop, WS_12, WS_RETURN, b = own_number(nullptr); d = 0,
+                   region_puts_task(taskloop_tasks(e, f, g, i, j)));
+WS_LLVM_OTHER_TOLD(__kmpc_taskloop_5, WS_12, WS_RETURN, b = own_number(nullptr); d = 0,
+                   region_puts_task(taskloop_tasks(e, f, g, i, j)));
 // So what they reduce over all threads is their virtual thread's own copy, which it adds to the others itself.
 WS_LLVM_OTHER_AS(__kmpc_task_reduction_modifier_init, return 0);
 WS_LLVM_OTHER_AS(__kmpc_taskred_modifier_init, return 0);

@@ -4,6 +4,10 @@
 // openmp_loops.cpp) tell the policy that chooses, and what that policy may ask.
 #pragma once
 
+#include "base/atomics.h"
+
+#include <cstdint>
+
 namespace ws::openmp {
 
 // Hears of each region that is one call of the OpenMP library and lies in no other region. Any thread of the program
@@ -17,6 +21,8 @@ public:
     // threads, and run tasks.
     virtual void member(unsigned number, const void* region) = 0;
     virtual void member_done(unsigned number, const void* region) = 0;
+    // A thread of a region comes to a barrier.
+    virtual void arrives() = 0;
     // The region is over. Called by the thread that opened it.
     virtual void close(const void* region) = 0;
 
@@ -27,6 +33,15 @@ protected:
 // Null: regions get what they ask for. Hidden: one instruction reads it, where each region begins.
 extern RegionCores* volatile region_cores __attribute__((visibility("hidden")));
 void set_region_cores(RegionCores* cores);
+
+// Tasks that the calling thread has put, and barriers that it has come to; counted while a policy chooses cores.
+struct RegionCounts {
+    uint64_t tasks, barriers;
+};
+extern __thread RegionCounts region_counts __attribute__((tls_model("initial-exec")));
+// 0: no thread of a region waits outside of it for a core. Else it changes with each task that is put, or with one of
+// those that several threads put at once.
+extern volatile base::Flag members_wait;
 
 // ---- the program's OpenMP library, for such a policy
 

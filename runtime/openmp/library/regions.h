@@ -132,8 +132,13 @@ extern void (*sharer)(RegionCall& region);
 extern volatile Hardware::Word region_count, region_ticks, task_region_ticks;
 extern bool counts_regions;
 extern volatile Hardware::Flag region_has_tasks; // the region that is open
-inline void region_puts_task()
+inline void region_puts_task(uint64_t count = 1)
 {
+    if (WS_UNLIKELY(region_cores != nullptr)) {
+        region_counts.tasks += count;
+        if (const Hardware::Flag beat = Hardware::load_relaxed(members_wait))
+            Hardware::store_relaxed(members_wait, (beat + 2) | 1);
+    }
     if (WS_UNLIKELY(counts_regions))
         Hardware::store_relaxed(region_has_tasks, 1);
 }
@@ -170,6 +175,14 @@ private:
     const uint64_t began_;
     mutable volatile Hardware::Word threads_ = 0, useful_ = 0, most_useful_ = 0; // of its threads, when they have ended
 };
+
+inline void region_comes_to_barrier()
+{
+    if (WS_UNLIKELY(region_cores != nullptr)) {
+        region_counts.barriers++;
+        region_cores->arrives();
+    }
+}
 
 // Lives as long as the calling thread is in OpenMP's library, in a barrier.
 class LibraryTime {

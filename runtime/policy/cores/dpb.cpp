@@ -11,6 +11,7 @@
 #include "policy/cores/balance.h"
 #include "policy/cores/foreign.h"
 #include "policy/cores/regions.h"
+#include "policy/cores/reserve.h"
 #include "policy/cores/team.h"
 #include "policy/cores/tell.h"
 #include "policy/cores/turns.h"
@@ -22,6 +23,7 @@
 #include <cstring>
 #include <optional>
 #include <strings.h>
+#include <sys/stat.h>
 
 namespace ws::policy::cores {
 
@@ -37,6 +39,8 @@ constexpr double unknown_period_us = 500000; // length of a measurement if no tu
 constexpr double thread_cost_us = 60;
 // How often a rank that waits looks whether it is to decide.
 constexpr double decide_least_us = 1000, decide_most_us = 20000;
+// How long a rank waits before it lends its cores to members in reserve, and how often it looks whether there are some.
+constexpr double lend_after_us = 100, look_for_reserves_us = 2000, look_while_lent_us = 20000;
 
 namespace {
 
@@ -58,6 +62,7 @@ class Dpb final : public policy::Policy, openmp::RegionCores {
 public:
     policy::Wants attach(policy::Job& job) override;
     policy::Wants step(policy::Job& job, uint64_t now, uint64_t budget) override;
+    void wait_ends(policy::Job&) override { reserve_.take_back(ticks()); }
     void end(policy::Job&) override;
     void tell(Facts& facts) const override;
     void detach(policy::Job&) override
@@ -70,24 +75,35 @@ public:
     unsigned open(unsigned asked, const void* site, const void* region) override;
     void member(unsigned number, const void* region) override
     {
-        if (is_own(region))
-            team_.member(number);
+        if (!is_own(region))
+            return;
+        team_.member(number);
+        Reserve::is_member = number >= threads_;
+        if (WS_UNLIKELY(Reserve::is_member))
+            reserve_.wait(number - threads_);
     }
     void member_done(unsigned number, const void* region) override
     {
         if (!is_own(region))
             return;
+        reserve_.arrives();
+        add_counts();
         team_.member_done(number);
         if (WS_UNLIKELY(foreign_extra_) && number >= team_.processors() &&
             foreign_.member_done(number - team_.processors()))
             team_.leave();
     }
+    void arrives() override { reserve_.arrives(); }
     void close(const void* region) override;
 
 private:
     bool share(policy::Job& job, bool fixed);
     void begin_region(const void* site, const void* region, uint64_t now);
     unsigned borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now);
+    unsigned hold_reserve(const void* site, unsigned more);
+    void close_reserve(uint64_t now);
+    void add_counts();
+    uint64_t lend_to_reserves(uint64_t now);
     void look_at_deal();
     void note_cores(unsigned cores);
     void offer();
@@ -113,6 +129,10 @@ private:
     Foreign foreign_;
     Turns turns_;
     Regions regions_;
+    TaskRegions task_regions_;
+    Reserve reserve_;
+    bool lends_now_ = false; // some of this rank's cores, in its present wait
+    volatile Hardware::Word tasks_ = 0, barriers_ = 0; // of the region
     Balance balance_;
 
     // Else it is another thread's, which got what it asked for. Relaxed: threads of this region are begun after the
@@ -156,7 +176,14 @@ struct Told {
     int home;
     unsigned usual, most;
     bool fixed;
+    uint64_t processes; // their numbers mean the same where this is the same
 };
+
+uint64_t process_numbers()
+{
+    struct stat of;
+    return stat("/proc/self/ns/pid", &of) == 0 ? uint64_t(of.st_ino) : 0;
+}
 
 bool Dpb::share(policy::Job& job, bool fixed)
 {
@@ -168,7 +195,7 @@ bool Dpb::share(policy::Job& job, bool fixed)
     const unsigned most = fixed                                  ? 1
                           : openmp::threads_set_here() ? usual_
                                                                  : std::max(usual_, openmp::most_threads());
-    const Told mine = {home_cpu(w), usual_, most, fixed};
+    const Told mine = {home_cpu(w), usual_, most, fixed, process_numbers()};
     std::vector<Told> all(w.ranks());
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, job.node);
     std::vector<base::CpuSet> masks;
@@ -192,7 +219,12 @@ bool Dpb::share(policy::Job& job, bool fixed)
         return false;
     }
     shared_ = start.shared;
-    return table_.attach(job.node, w, start, mosts);
+    if (!table_.attach(job.node, w, start, mosts))
+        return false;
+    reserve_.attach(table_, w, me_, mine.processes && std::all_of(all.begin(), all.end(), [&](const Told& told) {
+                                        return told.processes == mine.processes;
+                                    }));
+    return true;
 }
 
 policy::Wants Dpb::attach(policy::Job& job)
@@ -242,10 +274,11 @@ policy::Wants Dpb::attach(policy::Job& job)
     note_cores(team_.own());
     turns_ = Turns(uint64_t(unknown_period_us * ticks_per_us_));
     regions_ = Regions(uint64_t(thread_cost_us * ticks_per_us_));
+    task_regions_ = TaskRegions(ticks_per_us_);
     if (!why) // all that a region needs is there
         openmp::set_region_cores(this);
     if (!balances_)
-        return {false, shares_ ? ticks() + decide_every() : Wants::never};
+        return {false, shares_ || lends_ ? ticks() + decide_every() : Wants::never};
     balance_.attach(table_, *job.window, job.node_decider(*this),
                     o.openmp_deal == Options::openmp_deal_paper ? paper_deal : whole_deal, me_ == 0, ticks_per_us_);
     return {false, ticks() + decide_every()};
@@ -370,6 +403,8 @@ void Dpb::begin_region(const void* site, const void* region, uint64_t now)
     site_ = site;
     opened_ = now;
     extra_ = foreign_extra_ = 0;
+    Hardware::store_relaxed(tasks_, 0); // relaxed, both: its threads begin later
+    Hardware::store_relaxed(barriers_, 0);
 }
 
 // Borrows some of the `there` lent cores, if at most `most` of them pay.
@@ -377,6 +412,16 @@ unsigned Dpb::borrow(const void* site, unsigned own, unsigned most, unsigned the
 {
     const unsigned more = std::min(most, there);
     return more && regions_.pays(site, own, more) ? team_.borrow(more, now) : 0;
+}
+
+// What the rank's own counters say, for the verdict of the node.
+template <class Lent> void add(LentRow& row, const Lent& lent)
+{
+    bump(row.regions);
+    bump(row.used, lent.used);
+    bump(row.late, lent.late);
+    bump(row.recalled, lent.recalled);
+    bump(row.left, lent.left);
 }
 
 unsigned Dpb::open(unsigned asked, const void* site, const void* region)
@@ -415,17 +460,50 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
         team_.take_own(now);
     team_.place(foreign_.cpus());
     threads_ = std::min(wish, own + extra_ + foreign_extra_);
-    return threads_;
+    return threads_ + (lends_ && wish > threads_ ? hold_reserve(site, wish - threads_) : 0);
 }
 
-// What the rank's own counters say, for the verdict of the node.
-template <class Lent> void add(LentRow& row, const Lent& lent)
+// For ranks that begin to wait later: as many members as they have cores, and at most `more`.
+unsigned Dpb::hold_reserve(const void* site, unsigned more)
 {
-    bump(row.regions);
-    bump(row.used, lent.used);
-    bump(row.late, lent.late);
-    bump(row.recalled, lent.recalled);
-    bump(row.left, lent.left);
+    const unsigned others = table_.processors() - std::min(table_.processors(), team_.own() + extra_);
+    if (others == 0 || !task_regions_.wants_reserve(site))
+        return 0;
+    return reserve_.open(std::min(more, others), threads_);
+}
+
+// Adds to the region what the calling thread has counted since it was here. Tasks that others have put in the last
+// barrier of an earlier one are among them: then tasks are taken to be shorter than they are.
+void Dpb::add_counts()
+{
+    openmp::RegionCounts& counts = openmp::region_counts;
+    if (WS_LIKELY(!counts.tasks && !counts.barriers))
+        return;
+    Hardware::fetch_add_full(tasks_, counts.tasks); // relaxed would do: it counts
+    if (!Reserve::is_member)
+        Hardware::fetch_add_full(barriers_, counts.barriers);
+    counts = {};
+}
+
+void Dpb::close_reserve(uint64_t now)
+{
+    add_counts();
+    const unsigned members = reserve_.count();
+    const Reserve::Lent lent = reserve_.close(now);
+    const uint64_t tasks = Hardware::load_relaxed(tasks_);
+    if (WS_LIKELY(!tasks && !members))
+        return;
+    if (!ended_)
+        task_regions_.took(site_, (now - opened_) * threads_ + lent.used, tasks,
+                           Hardware::load_relaxed(barriers_) / threads_, members != 0, lent.cores != 0);
+    if (!lent.cores)
+        return;
+    meter_->helped(lent.used / team_.own());
+    bump(board_->process.openmp_lent);
+    bump(board_->process.openmp_lent_ticks, lent.used);
+    bump(board_->process.openmp_recalled, lent.recalled);
+    bump(board_->process.openmp_left, lent.left);
+    add(table_.row(me_).lent, lent);
 }
 
 void Dpb::give_foreign_back(uint64_t now)
@@ -443,6 +521,7 @@ void Dpb::give_foreign_back(uint64_t now)
 void Dpb::end(policy::Job&)
 {
     ended_ = true;
+    reserve_.take_back(ticks());
     if (attached_) {
         board_->process.openmp_cores = team_.own_at_end();
         note_cores(team_.own_at_end());
@@ -464,6 +543,7 @@ void Dpb::close(const void* region)
         regions_.took(site_, now - opened_, threads_);
     if (WS_UNLIKELY(recording))
         record(EventKind::parallel, opened_, now, 0, threads_, extra_ + foreign_extra_);
+    close_reserve(now);
     if (WS_UNLIKELY(foreign_extra_))
         give_foreign_back(now);
     if (WS_UNLIKELY(team_.passes_over()))
@@ -499,15 +579,32 @@ policy::Wants Dpb::step(policy::Job&, uint64_t now, uint64_t)
         return {};
     if (WS_UNLIKELY(shares_))
         offer();
+    const uint64_t lends_at = lends_ ? lend_to_reserves(now) : Wants::never;
     if (!balances_)
-        return {false, shares_ && !offered_ ? now + decide_every() : Wants::never};
+        return {false, std::min<uint64_t>(lends_at, shares_ && !offered_ ? now + decide_every() : Wants::never),
+                lends_now_};
     if (!region_) { // else this rank waits inside a region
         look_at_deal();
         if (!has_regions_)
             measure_at(now);
     }
     balance_.step(now, decide_every());
-    return {false, now + decide_every()};
+    return {false, std::min(lends_at, now + decide_every()), lends_now_};
+}
+
+// Returns when to look again.
+uint64_t Dpb::lend_to_reserves(uint64_t now)
+{
+    lends_now_ = false;
+    if (!reserve_.is_wanted() || region_) // a rank that waits inside a region of its own has threads on its cores
+        return now + uint64_t(look_for_reserves_us * ticks_per_us_);
+    window::Load load;
+    if (!window_->load(me_).read(load) || !load.waits)
+        return now + uint64_t(look_for_reserves_us * ticks_per_us_);
+    if (double(now - load.at) < lend_after_us * ticks_per_us_)
+        return load.at + uint64_t(lend_after_us * ticks_per_us_);
+    lends_now_ = reserve_.lend(now);
+    return now + uint64_t((lends_now_ ? look_while_lent_us : look_for_reserves_us) * ticks_per_us_);
 }
 
 void Dpb::tell(Facts& facts) const

@@ -45,6 +45,16 @@ struct LentRow {
     volatile Hardware::Word regions, used, late, recalled, left;
 };
 
+// A member in reserve of a rank's open region (reserve.h).
+struct alignas(64) ReserveSeat {
+    volatile Flag state;
+    volatile Flag thread;         // that member: the kernel's number, before the state says that there is one
+    volatile Flag recalled;       // the side that ends a lease: those ended by their lenders
+    volatile Hardware::Word used; // and ticks of the lent cores
+    volatile Hardware::Word since; // the lender: when the present lease began
+};
+constexpr unsigned most_reserve = 8; // of a region
+
 // A rank's. Measured: by its home thread, since the last change.
 struct alignas(64) RankRow {
     // generation, periods, and of one its useful and waited ticks, all its ticks, and its MPI calls; then the useful
@@ -60,6 +70,7 @@ struct alignas(64) RankRow {
     LentRow lent, foreign;
     volatile Hardware::Word used_by_others;
     volatile Hardware::Word beside, beside_ticks, beside_longest; // the rank: how often beside somebody's last chunk
+    ReserveSeat reserve[most_reserve];
     volatile Hardware::Word limited; // regions for which the program asked for fewer threads than there were cores
 };
 
@@ -76,6 +87,7 @@ struct alignas(64) Head {
     volatile Flag deals, deal_periods; // dealt out so far, and periods measured then. Read after `generation`
     Flag timed; // the last decision was made of times, as no turns were found
     Flag calls; // of a turn, all ranks' together, at the last decision
+    volatile Flag reserves; // openers of regions: members in reserve that there are on the node
     Flag changes, periods, periods_then; // changes made; periods measured, now and at the last change
 };
 

@@ -93,6 +93,7 @@ public:
     unsigned open(unsigned, const void*, const void*) override { return unsigned(number("PROBE_THREADS", 0)); }
     void member(unsigned, const void*) override {}
     void member_done(unsigned, const void*) override {}
+    void arrives() override {}
     void close(const void*) override {}
 
     void detach(policy::Job& job) override

@@ -40,6 +40,7 @@ struct Policy final : RegionCores {
     }
     void member(unsigned n, const void* region) override { heard.push_back({"member", n, nullptr, region}); }
     void member_done(unsigned n, const void* region) override { heard.push_back({"done", n, nullptr, region}); }
+    void arrives() override { heard.push_back({"arrives", 0, nullptr, nullptr}); }
     void close(const void* region) override { heard.push_back({"close", 0, nullptr, region}); }
 };
 

@@ -3,7 +3,9 @@
 // Processors of a node's ranks, all played in this process: what their table says, lending to a region and taking back,
 // and how a deal moves processors from rank to rank, never under a region.
 #include "policy/cores/balance.h"
+#include "policy/cores/reserve.h"
 #include "policy/cores/team.h"
+#include "openmp/library/region_cores.h"
 #include "policy/cores/turns.h"
 
 #include "../window/in_memory.h"
@@ -12,6 +14,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <memory>
 #include <thread>
 
@@ -19,6 +22,9 @@ using namespace ws::policy::cores;
 using ws::arbiter::Use;
 using ws::window::Load;
 using ws::window::Window;
+
+// The region's library has it.
+volatile ws::base::Flag ws::openmp::members_wait;
 
 namespace {
 
@@ -41,6 +47,7 @@ public:
             Rank& rank = *all_[size_t(r)];
             HOLDS(rank.table.attach(world.node_comm(r), rank.window, start, std::vector<unsigned>(ranks, 16)));
             rank.team.attach(rank.table, rank.window, unsigned(r), us, false, false);
+            rank.reserve.attach(rank.table, rank.window, unsigned(r), true);
         });
     }
     ~Node()
@@ -50,6 +57,7 @@ public:
     }
 
     Team& team(unsigned rank) { return all_[rank]->team; }
+    Reserve& reserve(unsigned rank) { return all_[rank]->reserve; }
     Table& table(unsigned rank = 0) { return all_[rank]->table; }
     Window& window(unsigned rank) { return all_[rank]->window; }
     ws::base::Flag& patience(unsigned rank) { return const_cast<ws::base::Flag&>(table().row(rank).patience_us); }
@@ -94,6 +102,7 @@ private:
         Window window;
         Table table;
         Team team;
+        Reserve reserve;
     };
     ws::window::InMemory memory_;
     std::vector<std::unique_ptr<Rank>> all_;
@@ -361,4 +370,169 @@ TEST_CASE("one processor, many ranks that want it: one has it at a time", "[team
     CHECK(most <= 2); // the two processors of the rank that waits
     CHECK(times > 0);
     CHECK(node.of_use(Use::openmp) == 0);
+}
+
+// ---- members in reserve
+
+namespace {
+
+// One of a region of rank 0, from its begin until it goes on.
+class Member {
+public:
+    explicit Member(Node& node)
+        : node_(node), thread_([this] {
+              Reserve::is_member = true;
+              node_.reserve(0).wait(0);
+              is_in_ = true;
+          })
+    {
+        while (seat().state == 0)
+            std::this_thread::yield();
+    }
+    ~Member() { thread_.join(); }
+    bool is_in() const { return is_in_; }
+    void comes_in()
+    {
+        while (!is_in_)
+            std::this_thread::yield();
+    }
+    ReserveSeat& seat() { return node_.table().row(0).reserve[0]; }
+
+private:
+    Node& node_;
+    std::atomic<bool> is_in_{false};
+    std::thread thread_;
+};
+
+// Somebody puts tasks, so that no member goes on by itself.
+class Tasks {
+public:
+    Tasks()
+        : thread_([this] {
+              while (!over_) {
+                  ws::openmp::members_wait = ws::openmp::members_wait + 2;
+                  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+              }
+          })
+    {
+    }
+    ~Tasks()
+    {
+        over_ = true;
+        thread_.join();
+    }
+
+private:
+    std::atomic<bool> over_{false};
+    std::thread thread_;
+};
+
+} // namespace
+
+TEST_CASE("a member in reserve sleeps until a rank that waits lends its core, and goes on without it", "[team]")
+{
+    Node node({1, 1});
+    CHECK(!node.reserve(1).is_wanted());
+    REQUIRE(node.reserve(0).open(1, 1) == 1);
+    CHECK(node.reserve(1).is_wanted());
+    {
+        const Tasks tasks;
+        Member member(node);
+        CHECK(!member.is_in());
+        CHECK(node.reserve(1).lend(now));
+        member.comes_in();
+        CHECK(node.of_use(Use::openmp) == 1);
+        CHECK(node.reserve(1).lend(now)); // it is still lent, and no other
+        CHECK(node.of_use(Use::openmp) == 1);
+        node.reserve(1).take_back(now + 300);
+        CHECK(node.of_use(Use::openmp) == 0);
+        CHECK(node.reserve(1).lend(now + 1000)); // the same member, which runs beside its rank's own thread
+        node.reserve(1).take_back(now + 1050);
+    }
+    const Reserve::Lent lent = node.reserve(0).close(now + 2000);
+    CHECK(lent.cores == 1);
+    CHECK(lent.used == 350);
+    CHECK(lent.recalled == 2);
+    CHECK(!node.reserve(1).is_wanted());
+    CHECK(!node.reserve(1).lend(now + 3000));
+}
+
+TEST_CASE("a lent core comes back once, from a region that ends before the wait, and from one whose lender has died",
+          "[team]")
+{
+    Node node({1, 1});
+    for (const bool lender_lives : {true, false}) {
+        REQUIRE(node.reserve(0).open(1, 1) == 1);
+        {
+            const Tasks tasks;
+            Member member(node);
+            REQUIRE(node.reserve(1).lend(now));
+        }
+        CHECK(node.of_use(Use::openmp) == 1);
+        const Reserve::Lent lent = node.reserve(0).close(now + 500);
+        CHECK(lent.used == 500);
+        CHECK(lent.recalled == 0);
+        CHECK(node.of_use(Use::openmp) == 0);
+        if (!lender_lives)
+            continue;
+        REQUIRE(node.table(0).word(0).change(Use::home, Use::openmp)); // a later region has them
+        REQUIRE(node.table(0).word(1).change(Use::home, Use::openmp));
+        node.reserve(1).take_back(now + 900);
+        CHECK(node.of_use(Use::openmp) == 2);
+        node.table(0).word(0).change(Use::openmp, Use::home);
+        node.table(0).word(1).change(Use::openmp, Use::home);
+    }
+}
+
+TEST_CASE("a member in reserve goes on when all others are at a barrier, and when nobody puts a task", "[team]")
+{
+    Node node({2, 1});
+    for (const bool arrive : {true, false}) {
+        REQUIRE(node.reserve(0).open(1, 2) == 1);
+        if (arrive) {
+            const Tasks tasks;
+            Member member(node);
+            node.reserve(0).arrives();
+            std::this_thread::sleep_for(std::chrono::milliseconds(30));
+            CHECK(!member.is_in());
+            node.reserve(0).arrives();
+        } else {
+            Member member(node); // ends
+        }
+        CHECK(node.reserve(0).close(now).cores == 0);
+    }
+}
+
+TEST_CASE("nobody is in reserve where a rank is alone", "[team]")
+{
+    Node node({2});
+    CHECK(node.reserve(0).open(1, 2) == 0);
+}
+
+TEST_CASE("regions of long tasks with few barriers have members in reserve, and seldom where nobody comes", "[team]")
+{
+    constexpr uint64_t ms = uint64_t(1000 * us);
+    TaskRegions regions(us);
+    const int sites[5] = {};
+    for (const int& site : sites)
+        CHECK(!regions.wants_reserve(&site));
+    regions.took(&sites[0], 100 * ms, 1000, 1, false, false);
+    regions.took(&sites[1], 100 * ms, 10000, 1, false, false); // 10 us each
+    regions.took(&sites[2], 100 * ms, 1000, 3, false, false);  // barriers
+    regions.took(&sites[3], 10 * ms, 100, 1, false, false);    // short
+    regions.took(&sites[4], 100 * ms, 0, 0, false, false);     // no tasks
+    for (unsigned i = 0; i < 5; i++)
+        CHECK(regions.wants_reserve(&sites[i]) == (i == 0));
+    unsigned tries = 0;
+    for (unsigned i = 0; i < 80; i++) {
+        const bool reserve = regions.wants_reserve(&sites[0]);
+        tries += reserve;
+        regions.took(&sites[0], 100 * ms, 1000, 1, reserve, false);
+    }
+    CHECK(tries >= 10);
+    CHECK(tries <= 16);
+    while (!regions.wants_reserve(&sites[0]))
+        ;
+    regions.took(&sites[0], 100 * ms, 1000, 1, true, true);
+    CHECK(regions.wants_reserve(&sites[0]));
 }
