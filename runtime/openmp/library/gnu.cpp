@@ -520,7 +520,7 @@ long taskloop_flags(long data, long flags)
     return flags & ~(task_flag_if | task_flag_reduction);
 }
 // How many tasks a taskloop becomes: `said` is that number, or the iterations of each; 0: the library chooses.
-uint64_t taskloop_tasks(long flags, long said, long start, long end, long step)
+uint64_t gomp_taskloop_tasks(long flags, long said, long start, long end, long step)
 {
     if (said <= 0)
         return 1;
@@ -530,9 +530,10 @@ uint64_t taskloop_tasks(long flags, long said, long start, long end, long step)
 }
 } // namespace
 WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false; current->team->note_task(), region_puts_task());
-WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f = taskloop_flags(b, f), region_puts_task(taskloop_tasks(f, g, i, j, k)));
+WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f = taskloop_flags(b, f),
+                region_puts_task(gomp_taskloop_tasks(f, g, i, j, k)));
 WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f = taskloop_flags(b, f),
-                region_puts_task(taskloop_tasks(f, g, i, j, k)));
+                region_puts_task(gomp_taskloop_tasks(f, g, i, j, k)));
 WS_GNU_OTHER(GOMP_taskwait, "GOMP_2.0");
 WS_GNU_OTHER(GOMP_taskyield, "GOMP_3.0");
 WS_GNU_OTHER(GOMP_taskgroup_start, "GOMP_4.0");

@@ -495,7 +495,7 @@ WS_LLVM_LONG_AS(__kmpc_omp_task_with_deps,
                 return run_task_after(pointer(a), pointer(c), d, pointer(e), f, pointer(g)));
 namespace {
 // How many tasks a taskloop becomes, if the program says that: its bounds, step, and what `said` is.
-uint64_t taskloop_tasks(long first, long last, long step, long what, long said)
+uint64_t kmpc_taskloop_tasks(long first, long last, long step, long what, long said)
 {
     enum { nothing, iterations, tasks };
     if (int32_t(what) == tasks)
@@ -507,9 +507,9 @@ uint64_t taskloop_tasks(long first, long last, long step, long what, long said)
 }
 } // namespace
 WS_LLVM_OTHER_TOLD(__kmpc_taskloop, WS_12, WS_RETURN, b = own_number(nullptr); d = 0,
-                   region_puts_task(taskloop_tasks(e, f, g, i, j)));
+                   region_puts_task(kmpc_taskloop_tasks(e, f, g, i, j)));
 WS_LLVM_OTHER_TOLD(__kmpc_taskloop_5, WS_12, WS_RETURN, b = own_number(nullptr); d = 0,
-                   region_puts_task(taskloop_tasks(e, f, g, i, j)));
+                   region_puts_task(kmpc_taskloop_tasks(e, f, g, i, j)));
 // So what they reduce over all threads is their virtual thread's own copy, which it adds to the others itself.
 WS_LLVM_OTHER_AS(__kmpc_task_reduction_modifier_init, return 0);
 WS_LLVM_OTHER_AS(__kmpc_taskred_modifier_init, return 0);
