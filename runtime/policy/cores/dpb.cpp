@@ -23,7 +23,6 @@
 #include <cstring>
 #include <optional>
 #include <strings.h>
-#include <sys/stat.h>
 
 namespace ws::policy::cores {
 
@@ -102,6 +101,7 @@ private:
     unsigned borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now);
     unsigned hold_reserve(const void* site, unsigned more);
     void close_reserve(uint64_t now);
+    template <class Lent> void tell_lent(const Lent& lent); // cores of other ranks of the job
     void add_counts();
     uint64_t lend_to_reserves(uint64_t now);
     void look_at_deal();
@@ -176,13 +176,16 @@ struct Told {
     int home;
     unsigned usual, most;
     bool fixed;
-    uint64_t processes; // their numbers mean the same where this is the same
 };
 
-uint64_t process_numbers()
+// Whether a process's number means the same one in all ranks of the node.
+bool same_processes(const window::Window& w)
 {
-    struct stat of;
-    return stat("/proc/self/ns/pid", &of) == 0 ? uint64_t(of.st_ino) : 0;
+    const uint64_t own = w.home(w.me()).process.pid_namespace;
+    for (unsigned r = 0; own && r < w.ranks(); r++)
+        if (w.home(r).process.pid_namespace != own)
+            return false;
+    return own;
 }
 
 bool Dpb::share(policy::Job& job, bool fixed)
@@ -195,7 +198,7 @@ bool Dpb::share(policy::Job& job, bool fixed)
     const unsigned most = fixed                                  ? 1
                           : openmp::threads_set_here() ? usual_
                                                                  : std::max(usual_, openmp::most_threads());
-    const Told mine = {home_cpu(w), usual_, most, fixed, process_numbers()};
+    const Told mine = {home_cpu(w), usual_, most, fixed};
     std::vector<Told> all(w.ranks());
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, job.node);
     std::vector<base::CpuSet> masks;
@@ -221,9 +224,7 @@ bool Dpb::share(policy::Job& job, bool fixed)
     shared_ = start.shared;
     if (!table_.attach(job.node, w, start, mosts))
         return false;
-    reserve_.attach(table_, w, me_, mine.processes && std::all_of(all.begin(), all.end(), [&](const Told& told) {
-                                        return told.processes == mine.processes;
-                                    }));
+    reserve_.attach(table_, w, me_, same_processes(w));
     return true;
 }
 
@@ -496,11 +497,16 @@ void Dpb::close_reserve(uint64_t now)
     if (!ended_)
         task_regions_.took(site_, (now - opened_) * threads_ + lent.used, tasks,
                            Hardware::load_relaxed(barriers_) / threads_, members != 0, lent.cores != 0);
-    if (!lent.cores)
-        return;
+    if (lent.cores)
+        tell_lent(lent);
+}
+
+template <class Lent> void Dpb::tell_lent(const Lent& lent)
+{
     meter_->helped(lent.used / team_.own());
     bump(board_->process.openmp_lent);
     bump(board_->process.openmp_lent_ticks, lent.used);
+    bump(board_->process.openmp_late_ticks, lent.late);
     bump(board_->process.openmp_recalled, lent.recalled);
     bump(board_->process.openmp_left, lent.left);
     add(table_.row(me_).lent, lent);
@@ -551,8 +557,8 @@ void Dpb::close(const void* region)
     if (!extra_ && WS_LIKELY(!team_.has_workers()))
         return;
     const Team::Lent lent = team_.give_back(now);
-    RankRow& row = table_.row(me_);
     if (WS_UNLIKELY(lent.beside)) {
+        RankRow& row = table_.row(me_);
         bump(board_->process.openmp_beside, lent.beside);
         bump(board_->process.openmp_beside_ticks, lent.beside_ticks);
         bump(row.beside, lent.beside);
@@ -560,15 +566,8 @@ void Dpb::close(const void* region)
         Hardware::store_relaxed(row.beside_longest,
                                 std::max<uint64_t>(Hardware::load_relaxed(row.beside_longest), lent.beside_longest));
     }
-    if (!extra_)
-        return;
-    meter_->helped(lent.used / team_.own());
-    bump(board_->process.openmp_lent);
-    bump(board_->process.openmp_lent_ticks, lent.used);
-    bump(board_->process.openmp_late_ticks, lent.late);
-    bump(board_->process.openmp_recalled, lent.recalled);
-    bump(board_->process.openmp_left, lent.left);
-    add(row.lent, lent);
+    if (extra_)
+        tell_lent(lent);
 }
 
 // ---- in blocked time

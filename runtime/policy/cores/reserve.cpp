@@ -164,7 +164,7 @@ void Reserve::bind(Flag thread, unsigned rank) const { window_->mask(rank).bind(
 
 // ---- a rank that waits
 
-bool Reserve::lend(unsigned processor, uint64_t now)
+void Reserve::lend(unsigned processor, uint64_t now)
 {
     for (unsigned distance = 1; distance < table_->ranks(); distance++) {
         const unsigned rank = (me_ + distance) % table_->ranks();
@@ -174,7 +174,7 @@ bool Reserve::lend(unsigned processor, uint64_t now)
             if (state != asleep && state != inside)
                 continue;
             if (!table_->word(processor).change(table_->idle_use(processor), arbiter::Use::openmp))
-                return false;
+                return;
             Hardware::store_relaxed(seat.since, now);
             if (!Hardware::cas_full(seat.state, state, lent + processor)) {
                 table_->word(processor).change(arbiter::Use::openmp, table_->idle_use(processor));
@@ -190,10 +190,9 @@ bool Reserve::lend(unsigned processor, uint64_t now)
             if (state == asleep)
                 base::futex_wake(&seat.state);
             leases_.push_back({processor, rank, i});
-            return true;
+            return;
         }
     }
-    return false;
 }
 
 bool Reserve::lend(uint64_t now)
@@ -207,8 +206,8 @@ bool Reserve::lend(uint64_t now)
                   leases_.end());
     for (unsigned p = 0; p < table_->processors(); p++) {
         const unsigned home = table_->processor(p).home;
-        if ((home == no_rank ? table_->owner(p) : home) == me_ && !lend(p, now))
-            continue;
+        if ((home == no_rank ? table_->owner(p) : home) == me_)
+            lend(p, now);
     }
     return !leases_.empty();
 }

@@ -79,7 +79,7 @@ private:
     struct Lease {
         unsigned processor, rank, seat;
     };
-    bool lend(unsigned processor, uint64_t now);
+    void lend(unsigned processor, uint64_t now);
     void hand_back(ReserveSeat& seat, unsigned processor, uint64_t now);
     void bind(Flag thread, unsigned rank) const;
     void let_in();
