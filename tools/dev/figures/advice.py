@@ -5,6 +5,7 @@ import os
 import shlex
 import subprocess
 import tempfile
+from collections import namedtuple
 
 import measure
 
@@ -58,8 +59,13 @@ def counsel(run, *reports):
     return json.loads(done.stdout)
 
 
+# `advice`: the first one, or None. `before_s`, `after_s`: elapsed times without it and with it. `is_unsure`: waits are short, so the tool claims only bounds of the gain,
+# and tells the user to measure it.
+Pair = namedtuple("Pair", "advice before_s after_s is_unsure")
+
+
 def pair(run, program, options, env, marked):
-    """A run's first advice, and the elapsed times before and after following it. Without advice: None, that time, whether the user is told to measure the gain."""
+    """Runs a program, asks for advice, and follows it."""
     with tempfile.TemporaryDirectory(prefix="workshare-") as folder:
         plain = shlex.join(["mpirun", "-bind-to", "core", "-n", str(run.ranks), run.path(program), *map(str, options)])
         for _ in range(4):  # a run that others disturbed gets no advice
@@ -68,16 +74,14 @@ def pair(run, program, options, env, marked):
             if not any("may be noise" in unknown["because"] for unknown in said["unknown"]):
                 break
         found = said["advice"]
-        # Waits too short: only bounds of the gain are claimed, or nothing, and the user is told to measure it.
-        is_unsure = any("limited by memory" in unknown["about"] and unknown["command"] for unknown in said["unknown"])
+        is_unsure = any("limited by memory" in unknown["about"] for unknown in said["unknown"])
         if not found:
-            return None, before["elapsed_s"], is_unsure
-        found[0]["is_unsure"] = is_unsure
+            return Pair(None, before["elapsed_s"], None, is_unsure)
         command = found[0]["commands"][-1]
         if found[0]["kind"] == "mark_loops":
             command = command.replace(os.path.realpath(run.path(program)), run.path(marked))
         _, after = job(run, command, env, [], folder)
-        return found[0], before["elapsed_s"], after["elapsed_s"]
+        return Pair(found[0], before["elapsed_s"], after["elapsed_s"], is_unsure)
 
 
 SHAPES = ((2, 2), (4, 2), (2, 4))   # ranks, threads
@@ -117,8 +121,8 @@ def advice(run, quick):
     rows = []
     for what, program, options, env, marked in programs(run, quick):
         pairs = measure.in_turn(2 if quick else 5, lambda: pair(run, program, options, env, marked))[0]
-        given = [p for p in pairs if p[0]]
-        if not given and all(is_unsure for _, _, is_unsure in pairs):
+        given = [p for p in pairs if p.advice]
+        if not given and all(p.is_unsure for p in pairs):
             yield line.figure(f"{what}: runs told to measure the gain", len(pairs), None, "", len(pairs), f">= {len(pairs)}", True, [len(pairs)] * 2, noisy=False)
             rows.append([what, "measure it", None, None, None])
             continue
@@ -129,18 +133,18 @@ def advice(run, quick):
             rows.append([what, "none", None, None, None])
             continue
         if "balanced" in what:
-            yield line.figure(f"{what}: runs without advice", 0, None, "", 0, f">= {len(pairs)}", False, [0, 0], given[0][0]["what"], noisy=False)
-        predicted = [a["gain"]["expected"] for a, _, _ in given]
-        measured = [b / a for _, b, a in given]
+            yield line.figure(f"{what}: runs without advice", 0, None, "", 0, f">= {len(pairs)}", False, [0, 0], given[0].advice["what"], noisy=False)
+        predicted = [p.advice["gain"]["expected"] for p in given]
+        measured = [p.before_s / p.after_s for p in given]
         ratio, low, high = measure.quartiles(sorted(p / m for p, m in zip(predicted, measured)))
         gain = measure.quartiles(sorted(measured))[0]
-        if not given[0][0]["is_unsure"]:
-            yield line.figure(f"{what}: gain that {given[0][0]['kind']} was predicted to bring, of what it brought", measure.quartiles(sorted(predicted))[0], gain,
-                              "x", ratio, f"within {TRUE:g} of 1", abs(ratio - 1) <= TRUE, [low, high], given[0][0]["what"])
+        if not given[0].is_unsure:
+            yield line.figure(f"{what}: gain that {given[0].advice['kind']} was predicted to bring, of what it brought", measure.quartiles(sorted(predicted))[0], gain,
+                              "x", ratio, f"within {TRUE:g} of 1", abs(ratio - 1) <= TRUE, [low, high], given[0].advice["what"])
         yield line.figure(f"{what}: how many times as fast with the advice", gain, 1, "x", gain, f">= {LEAST:g}", gain >= LEAST, [min(measured), max(measured)])
-        beyond = sum(not a["gain"]["low"] <= m <= a["gain"]["high"] for (a, _, _), m in zip(given, measured))
+        beyond = sum(not p.advice["gain"]["low"] <= m <= p.advice["gain"]["high"] for p, m in zip(given, measured))
         yield line.figure(f"{what}: runs whose gain was beyond its bounds", beyond, None, "", beyond, "<= 0", beyond == 0, [beyond, beyond], noisy=False)
-        bounds = [given[0][0]["gain"][k] for k in ("low", "expected", "high")]
-        rows.append([what, given[0][0]["kind"], f"{bounds[0]:.2f} .. {bounds[1]:.2f} .. {bounds[2]:.2f}", gain, ratio])
+        bounds = [given[0].advice["gain"][k] for k in ("low", "expected", "high")]
+        rows.append([what, given[0].advice["kind"], f"{bounds[0]:.2f} .. {bounds[1]:.2f} .. {bounds[2]:.2f}", gain, ratio])
     yield line.table("ws-doctor advise: what was predicted of the first run of each program, and measured", ["program", "advice", "predicted", "measured", "predicted / measured"],
                      rows, "2 ranks. Loops are marked in another build of the same source.")
