@@ -240,8 +240,7 @@ int XMPI_Set_work(XMPI_Partition partition, double work);
  * Chooses how many processes have rows: the first N of the communicator, for N = processes. The others have none.
  *
  * The rows move at the next end of an iteration. Shares follow the speeds that are known; a process whose speed is not
- * known counts as fast as the others on average. Without mpirun -workshare, parts
- * are equal.
+ * known counts as fast as the others on average. Without mpirun -workshare, parts are equal.
  *
  * No process is created or ended. Those without rows go on to take part in all collective calls of the partition, and
  * wait there. Their cores may be lent meanwhile. If a process lacks the memory, the number stays as it was, and one

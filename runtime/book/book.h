@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The node book: what the jobs of one user on one node know of each other. A page a process: who it is, on which CPUs
-// it computes, and whether it does so now; and the cores that jobs lend each other.
+// The node book: what the jobs of one user on one node know of each other. One page per process: who it is, on which
+// CPUs it computes, and whether it does so now; and the cores that jobs lend each other.
 //
-// It is a file without a name (memfd_create), as the boards are, which each job finds in /proc/PID/fd of another. Which
-// processes have one, the name of a socket tells. So nothing can be left behind, whatever dies; and only those find it
+// It is a file without a name (memfd_create), as the boards are, which each job finds in /proc/PID/fd of another. The
+// name of a socket tells which processes have one. So nothing can be left behind, whatever dies; and only those find it
 // who may look into a process: the same user, in the same pid and network namespaces. A segment of Boost.Interprocess,
 // which has a name, would stay in /dev/shm when jobs are killed, and a job that dies while it makes a managed segment
 // would leave all others waiting for it.

@@ -33,8 +33,8 @@ constexpr double slower = 0.03;
 constexpr double short_wait_s = 1e-3, sure_part_if_short = 0.4, expected_part_if_short = (1 + sure_part_if_short) / 2;
 // How far two runs of one command may be apart on a quiet machine.
 constexpr double run_noise = 0.03;
-// How far an estimate may be wrong on a quiet machine, and from which on the noise of other
-// programs counts; as in the summary.
+// How far an estimate may be wrong on a quiet machine, and from which on the noise of other programs counts; as in the
+// summary.
 constexpr double estimate_error = 0.05, noise_share = 0.1;
 
 double ranks_of_node(const Report& r)

@@ -21,7 +21,8 @@ public:
     void set(Aim aim, double value);
     bool is_set() const { return aim_ != Aim::none; }
 
-    // An iteration with `active` processes took so much longer than the slowest process computed: exchange of data.
+    // `beyond`: seconds that an iteration with `active` processes took beyond what its slowest process computed. It is
+    // the time of the exchange of data.
     void measured(size_t active, double beyond);
     // Seconds of an iteration of `units` units of work with the first n processes, if each has its share of it. What is
     // beyond computing lies between what was measured of the next smaller and the next larger number of processes.

@@ -509,7 +509,9 @@ TEST_CASE("nobody is in reserve where a rank is alone", "[team]")
     CHECK(node.reserve(0).open(1, 2) == 0);
 }
 
-TEST_CASE("regions of long tasks with few barriers have members in reserve, and seldom where nobody comes", "[team]")
+TEST_CASE(
+    "regions of long tasks with few barriers get members in reserve, and seldom get them again if nobody lends a core",
+    "[team]")
 {
     constexpr uint64_t ms = uint64_t(1000 * us);
     TaskRegions regions(us);
