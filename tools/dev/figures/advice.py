@@ -122,17 +122,17 @@ def advice(run, quick):
     for what, program, options, env, marked in programs(run, quick):
         pairs = measure.in_turn(2 if quick else 5, lambda: pair(run, program, options, env, marked))[0]
         given = [p for p in pairs if p.advice]
-        if not given and all(p.is_unsure for p in pairs):
+        balanced = "balanced" in what   # is to get no advice, whatever its waits
+        if not balanced and not given and all(p.is_unsure for p in pairs):
             yield line.figure(f"{what}: runs told to measure the gain", len(pairs), None, "", len(pairs), f">= {len(pairs)}", True, [len(pairs)] * 2, noisy=False)
             rows.append([what, "measure it", None, None, None])
             continue
         if len(given) < len(pairs):
-            balanced = "balanced" in what
             yield line.figure(f"{what}: runs without advice", len(pairs) - len(given), None, "", len(pairs) - len(given),
                               f">= {len(pairs)}" if balanced else "<= 0", balanced and not given, [len(pairs) - len(given)] * 2, noisy=False)
             rows.append([what, "none", None, None, None])
             continue
-        if "balanced" in what:
+        if balanced:
             yield line.figure(f"{what}: runs without advice", 0, None, "", 0, f">= {len(pairs)}", False, [0, 0], given[0].advice["what"], noisy=False)
         predicted = [p.advice["gain"]["expected"] for p in given]
         measured = [p.before_s / p.after_s for p in given]
