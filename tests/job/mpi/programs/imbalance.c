@@ -31,10 +31,11 @@ static void *loop(void *result)
 /* Lasts longer where others have the CPU. */
 static void busy_on_cpu(double seconds)
 {
-    struct timespec t;
+    struct timespec from, t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
     do
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    while ((double) t.tv_sec + 1e-9 * (double) t.tv_nsec < seconds);
+    while ((double) (t.tv_sec - from.tv_sec) + 1e-9 * (double) (t.tv_nsec - from.tv_nsec) < seconds);
 }
 
 int main(int argc, char **argv)
