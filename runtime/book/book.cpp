@@ -292,6 +292,7 @@ bool Reader::join(Opened opened, const ProcessId& own, uint64_t job, int rank, C
         page.rank = rank;
         page.node = node;
         Hardware::store_relaxed(page.shares, 0);
+        Hardware::store_relaxed(page.threads, 0);
         Hardware::store_relaxed(page.since, base::ticks());
         std::fill(std::begin(page.mask), std::end(page.mask), 0);
         std::copy_n(mask.words(), std::min(mask.size(), mask_words), page.mask);
@@ -491,7 +492,8 @@ int Reader::cpu_of(const SharedCore& core)
 bool Reader::at_rest(const Lenders& lenders, uint64_t now, uint64_t ticks)
 {
     return std::all_of(lenders.pages.begin(), lenders.pages.end(), [&](const Page* page) {
-        return !Hardware::load_relaxed(page->busy) && now > Hardware::load_relaxed(page->since) + ticks;
+        return !Hardware::load_relaxed(page->busy) && Hardware::load_relaxed(page->threads) <= 1 &&
+               now > Hardware::load_relaxed(page->since) + ticks;
     });
 }
 

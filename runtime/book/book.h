@@ -45,6 +45,7 @@ struct alignas(64) Page {
     volatile Flag busy;    // its home core computes, for it or for another rank of its job. Its home thread writes
     volatile Hardware::Word since; // ticks: when that changed. The same
     volatile Flag shares;  // its job lends its cores to others. The process
+    volatile Flag threads; // of the parallel region that its home thread has open, if it lends. The same
     ProcessId process;
     uint64_t job;          // as on its board
     int32_t rank, node;    // in MPI_COMM_WORLD; the node's number in its job
@@ -132,6 +133,13 @@ public:
             return;
         Hardware::store_relaxed(page_->since, base::ticks()); // both are hints
         Hardware::store_relaxed(page_->busy, busy);
+    }
+
+    // For the home thread: the threads of its open parallel region; 0: none is open.
+    void show_threads(unsigned threads)
+    {
+        if (page_)
+            Hardware::store_relaxed(page_->threads, threads); // a hint
     }
 
     // As long as this value stays the same, so does what neighbours() answers. One load.

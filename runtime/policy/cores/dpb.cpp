@@ -98,6 +98,7 @@ public:
 private:
     bool share(policy::Job& job, bool fixed);
     void begin_region(const void* site, const void* region, uint64_t now);
+    void show_threads(unsigned threads);
     unsigned borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now);
     unsigned hold_reserve(const void* site, unsigned more);
     void close_reserve(uint64_t now);
@@ -408,6 +409,14 @@ void Dpb::begin_region(const void* site, const void* region, uint64_t now)
     Hardware::store_relaxed(barriers_, 0);
 }
 
+// Relaxed: a hint for those who borrow cores of ranks that wait.
+void Dpb::show_threads(unsigned threads)
+{
+    Hardware::store_relaxed(table_.row(me_).threads, threads);
+    if (WS_UNLIKELY(shares_))
+        foreign_.show_threads(threads);
+}
+
 // Borrows some of the `there` lent cores, if at most `most` of them pay.
 unsigned Dpb::borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now)
 {
@@ -461,6 +470,7 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
         team_.take_own(now);
     team_.place(foreign_.cpus());
     threads_ = std::min(wish, own + extra_ + foreign_extra_);
+    show_threads(threads_);
     return threads_ + (lends_ && wish > threads_ ? hold_reserve(site, wish - threads_) : 0);
 }
 
@@ -545,6 +555,7 @@ void Dpb::close(const void* region)
         return;
     const uint64_t now = ticks();
     base::store_relaxed(region_, nullptr);
+    show_threads(0);
     if (!ended_)
         regions_.took(site_, now - opened_, threads_);
     if (WS_UNLIKELY(recording))

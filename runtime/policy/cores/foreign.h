@@ -21,6 +21,8 @@ public:
 
     // Offers these CPUs of this rank's to other jobs; false if they cannot be offered.
     bool offer(const std::vector<int>& cpus) { return book_->share(cpus); }
+    // The rank's open region has that many threads; 0: none is open.
+    void show_threads(unsigned threads) { book_->show_threads(threads); }
     uint64_t used_by_others() const { return book_ ? book_->used_by_others() : 0; }
 
     // could_borrow() returns how many cores are available. borrow() takes `most` of them at most; their CPUs are then

@@ -65,6 +65,7 @@ struct alignas(64) RankRow {
     alignas(64) volatile Flag target; // decider: processors that it is to have in this generation
     volatile Flag most;            // the rank: threads that its regions want
     volatile Flag seen;            // the rank: a region of it has begun in libws
+    volatile Flag threads;         // the rank: of its open region; 0: none is open
     volatile Flag patience_us;     // borrowers: how long it has to wait before its processors are lent
     // the rank: with processors of other ranks, and with cores of other jobs; ticks that those have used its own
     LentRow lent, foreign;

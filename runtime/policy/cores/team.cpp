@@ -91,6 +91,8 @@ bool Team::is_lendable(unsigned rank, uint64_t now, uint64_t* since) const
     if (Hardware::load_relaxed(window_->home(rank).occupancy) != rank_blocked || !window_->load(rank).read(load, 4) ||
         !load.waits)
         return false;
+    if (Hardware::load_relaxed(table_->row(rank).threads) > 1) // it waits in a region: others of its threads compute
+        return false;
     *since = load.at;
     const Flag patience =
         std::max(borrow_least_us, Hardware::load_relaxed(table_->row(rank).patience_us));

@@ -202,6 +202,15 @@ def leaves(program):
     expect(result, 'the verdict tells of recalled cores', '6 were recalled before the end, and 6 of them were left then' in result.err)
 
 
+# The other threads of a region in which a rank waits are on its cores.
+@repeated
+def waits_inside():
+    result = run('waits_inside', '5', ranks=2, options=('-workshare-openmp', 'lend'), env={'WS_CORES': '4', 'OMP_NUM_THREADS': '2'})
+    inside, outside = map(int, re.search(r'threads (\d+) (\d+)', result.out).groups())
+    expect(result, f'cores that a region of the waiting rank has are not lent: {inside}', inside == 2)
+    likely(result, f'they are lent where it waits outside of regions: {outside}', outside == 4)
+
+
 paper()
 four()
 irregular()
@@ -209,6 +218,7 @@ regular()
 two_nodes()
 lent_on_second_node()
 comes_back()
+waits_inside()
 for program in ['leaves'] + ['leaves_' + c for c in COMPILERS]:
     leaves(program)
 
