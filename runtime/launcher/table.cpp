@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "launcher/table.h"
 
+#include "base/whole_number.h"
 #include "options/letters.h"
+#include "options/size.h"
+
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -14,11 +15,6 @@
 namespace ws::launcher {
 
 namespace {
-
-bool is_digit(char c)
-{
-    return std::isdigit(static_cast<unsigned char>(c));
-}
 
 bool ends_with(const std::string& text, const std::string& ending)
 {
@@ -86,35 +82,12 @@ void take(Option& o, const std::string& key, const std::string& value)
     }
 }
 
-// As in OMP_STACKSIZE: a number with a unit, K if there is none; blanks do not matter.
-bool is_size(const char* value)
-{
-    constexpr char units[] = "BKMGT";
-    const unsigned long least = 64UL << 10, most = 1UL << 40;
-    int shift = 10;
-    char* end;
-
-    value += std::strspn(value, " \t");
-    errno = 0;
-    const unsigned long number = std::strtoul(value, &end, 10);
-    if (!is_digit(*value) || errno)
-        return false;
-    end += std::strspn(end, " \t");
-    if (const char* unit = *end ? std::strchr(units, std::toupper(static_cast<unsigned char>(*end))) : nullptr) {
-        shift = static_cast<int>(10 * (unit - units));
-        end++;
-    }
-    return end[std::strspn(end, " \t")] == '\0' && number <= most >> shift && number << shift >= least;
-}
-
 } // namespace
 
 bool is_number(const std::string& text, uint64_t least, uint64_t most)
 {
-    char* end;
-    errno = 0;
-    const unsigned long long number = std::strtoull(text.c_str(), &end, 10);
-    return is_digit(text.c_str()[0]) && *end == '\0' && !errno && number >= least && number <= most;
+    const std::optional<uint64_t> number = base::whole_number(text);
+    return number && *number >= least && *number <= most;
 }
 
 Table read_table(const std::string& share)
@@ -169,7 +142,7 @@ bool is_valid(const Option& o, const std::string& value)
     if (o.is_file())
         return !value.empty() && (o.any_ending || ends_well(o, value));
     if (o.kind == "size")
-        return is_size(value.c_str());
+        return option::stack_bytes(value.c_str()).has_value();
     return o.kind != "words"; // what else there is libws looks at
 }
 

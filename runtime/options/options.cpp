@@ -2,10 +2,9 @@
 #include "options/options.h"
 
 #include "options/letters.h"
+#include "options/size.h"
 #include "base/open_file.h"
 
-#include <cctype>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -19,24 +18,6 @@ namespace ws::option {
 
 namespace {
 
-std::string_view trim(std::string_view s)
-{
-    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front())))
-        s.remove_prefix(1);
-    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back())))
-        s.remove_suffix(1);
-    return s;
-}
-
-// Digits and nothing else; without a sign, which strtoull would take.
-bool to_number(const std::string& digits, uint64_t& value)
-{
-    char* end;
-    errno = 0;
-    value = std::strtoull(digits.c_str(), &end, 10);
-    return std::isdigit(static_cast<unsigned char>(digits[0])) && !*end && errno == 0;
-}
-
 int word_of(const OptionRow& row, const char* text)
 {
     for (int i = 0; row.words[i]; i++)
@@ -49,9 +30,8 @@ int word_of(const OptionRow& row, const char* text)
 
 std::string parse_number(const OptionRow& row, const char* text, uint64_t& value)
 {
-    uint64_t v;
-    if (to_number(text, v) && v >= row.least && v <= row.most) {
-        value = v;
+    if (const auto v = base::whole_number(text); v && *v >= row.least && *v <= row.most) {
+        value = *v;
         return "";
     }
     std::string wrong = " is not a number from " + std::to_string(row.least) + " to " + std::to_string(row.most);
@@ -64,9 +44,9 @@ std::string parse_word(const OptionRow& row, const char* text, unsigned& value)
 {
     int word = word_of(row, text);
     if (const char* const colon = row.numbered.word ? std::strchr(text, ':') : nullptr) {
-        uint64_t number;
-        if (std::string_view(text, size_t(colon - text)) == row.numbered.word && to_number(colon + 1, number) &&
-            number >= row.numbered.least && number <= row.numbered.most)
+        const auto number = base::whole_number(colon + 1);
+        if (std::string_view(text, size_t(colon - text)) == row.numbered.word && number &&
+            *number >= row.numbered.least && *number <= row.numbered.most)
             word = word_of(row, row.numbered.word);
     }
     if (word >= 0) {
@@ -84,22 +64,12 @@ std::string parse_word(const OptionRow& row, const char* text, unsigned& value)
     return wrong;
 }
 
-// OMP_STACKSIZE's syntax: a number and, perhaps after blanks, B, K, M, G or T; K without.
 std::string parse_size(const char* text, uint64_t& value)
 {
-    constexpr uint64_t least = 64 << 10, most = uint64_t(1) << 40;
-    static constexpr char units[] = "BKMGT";
-    const std::string_view all = trim(text);
-    const size_t digits = std::min(all.find_first_not_of("0123456789"), all.size());
-    const std::string_view unit = trim(all.substr(digits));
-    const char* found =
-        unit.size() == 1 ? std::strchr(units, std::toupper(static_cast<unsigned char>(unit[0]))) : nullptr;
-    const unsigned shift = unit.empty() ? 10 : found ? 10 * unsigned(found - units) : 0;
-    uint64_t count;
-    if (!to_number(std::string(all.substr(0, digits)), count) || (!unit.empty() && !found) || count > most >> shift ||
-        count << shift < least)
+    const std::optional<uint64_t> bytes = stack_bytes(text);
+    if (!bytes)
         return " is not a size from 64K to 1T such as 512M, 4G or 65536 (KiB)";
-    value = count << shift;
+    value = *bytes;
     return "";
 }
 
@@ -125,11 +95,10 @@ bool is_schedule(std::string_view rest, OptionSchedule& value)
         ;
     if (comma == rest.npos)
         return value.kind < 4;
-    uint64_t chunk;
-    if (value.kind < 1 || value.kind > 3 || !to_number(std::string(trim(rest.substr(comma + 1))), chunk) || chunk < 1 ||
-        chunk > uint64_t(INT64_MAX))
+    const std::optional<uint64_t> chunk = base::whole_number(trim(rest.substr(comma + 1)));
+    if (value.kind < 1 || value.kind > 3 || !chunk || *chunk < 1 || *chunk > uint64_t(INT64_MAX))
         return false;
-    value.chunk = long(chunk);
+    value.chunk = long(*chunk);
     return true;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "policy/placement/settings.h"
 
-#include <cerrno>
+#include "policy/info.h"
+
 #include <climits>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -15,32 +15,15 @@ namespace {
 template <class Value>
 bool choose(MPI_Info info, const char* key, std::initializer_list<std::pair<const char*, Value>> values, Value& value)
 {
-    char text[MPI_MAX_INFO_VAL + 1];
-    int found = 0;
-    PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &found);
-    if (!found)
+    const std::optional<std::string> text = info_value(info, key);
+    if (!text)
         return true;
     for (const auto& v : values)
-        if (std::string(text) == v.first) {
+        if (*text == v.first) {
             value = v.second;
             return true;
         }
     return false;
-}
-
-bool number(MPI_Info info, const char* key, int least, int most, int& value)
-{
-    char text[MPI_MAX_INFO_VAL + 1], *end;
-    int found = 0;
-    PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &found);
-    if (!found)
-        return true;
-    errno = 0;
-    const long given = std::strtol(text, &end, 10);
-    if (errno || end == text || *end || given < least || given > most)
-        return false;
-    value = int(given);
-    return true;
 }
 
 } // namespace
@@ -60,11 +43,11 @@ Fault read_settings(MPI_Info info, int size, Settings& s)
     if (!choose(info, "ws_load_domain", {{"core", Domain::core}, {"numa", Domain::numa}, {"node", Domain::node}},
                 s.domain))
         f.what = What::domain;
-    if (!number(info, "ws_load_spare", 0, size - 1, s.spare)) {
+    if (!take_number(info, "ws_load_spare", 0, uint64_t(size - 1), s.spare)) {
         f.what = What::spare;
         f.index = size - 1;
     }
-    if (!number(info, "ws_load_cell", 1, INT_MAX, s.cell))
+    if (!take_number(info, "ws_load_cell", 1, INT_MAX, s.cell))
         f.what = What::cell;
     return f;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "policy/rows/allowance.h"
 
+#include "base/whole_number.h"
+
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 namespace ws::policy::rows {
@@ -25,13 +26,12 @@ int Allowance::look()
     } else
         wrong = std::strerror(errno);
     if (wrong.empty()) {
-        char* end;
-        errno = 0;
-        const long number = std::strtol(text, &end, 10);
-        const bool is_number = end != text && end[std::strspn(end, " \t\r\n")] == 0;
-        if (is_number && !errno && number >= 1 && number <= INT_MAX) {
+        const std::string_view line(text, std::strcspn(text, " \t\r\n"));
+        const bool is_whole = text[line.size() + std::strspn(text + line.size(), " \t\r\n")] == 0;
+        const std::optional<uint64_t> number = base::whole_number(line);
+        if (is_whole && number && *number >= 1 && *number <= INT_MAX) {
             said_ = false;
-            return number_ = int(number);
+            return number_ = int(*number);
         }
         wrong = "it has no whole number from 1 on";
     }
