@@ -18,6 +18,8 @@ struct Context {
     ws_group* set;         // null: no taskgroup that was opened while tasks may be deferred
     uintptr_t* reductions; // see reductions.cpp
     unsigned final;        // such tasks around
+    LlvmReductions* llvm_reductions; // see llvm_reductions.cpp
+    unsigned groups;       // taskgroups around, in this task
 };
 
 struct Part {
@@ -41,6 +43,10 @@ void run(ws_deferred* task);
 void offer(const Participant& p);
 // An owner calls it now and then: makes guests that thieves want, and rings thieves that sleep.
 void look_after_thieves(Participant& p);
+// Whether tasks that the calling thread puts may come to run on several threads.
+inline bool may_have_others() { return part.crew || (self.owner && !self.in_region); }
+// A taskgroup is over: adds up what its tasks have reduced (llvm_reductions.cpp).
+void end_llvm_reductions();
 // A task of a directive has run: tells those that wait for it (task.cpp).
 void over(Task& task);
 
