@@ -26,11 +26,13 @@ struct Part {
     Crew* crew;
     Member* member; // null: what it puts runs at once
     bool owns;      // it has opened the crew's region
-    uint64_t began; // ticks; of the first task that somebody waited for, if no region is open; 0: none
+    uint64_t began; // ticks; of the first task that somebody waited for, until its outermost wait is over; 0: none
     uint64_t rung;  // ticks; owner: when it last looked for sleepers
     unsigned nested; // waits, each in a task that the one before ran
     Context context;
     Task* ready; // tasks of directives that may begin, and did not fit into the deque: run() runs them next
+    ws_site* first;    // where that first task was put
+    uint64_t expected; // ticks that it and what follows are thought to take
 };
 extern __thread Part part __attribute__((tls_model("initial-exec")));
 

@@ -22,6 +22,10 @@ for compiler in compilers:
     for options in {}, {'ranks': 1}, {'workshare': False}:
         result = run(f'tasks_{compiler}', 'throw', code='error', limit=30, **options)
         expect_lines(result, result.err, '^workshare: error: an exception left a ws task', 'what\\(\\):  the reason')
+    # Tasks that took long beside a waiting rank are shared from the first one on when they are put again.
+    result = run(f'tasks_{compiler}', 'first', steals=CORES > 1)
+    first = re.search(r'first by others: ([0-9]+)', result.out)
+    expect(result, 'a guest ran a first task', bool(first) and (int(first[1]) > 0 or CORES == 1))
 for compiler in compilers if len(compilers) > 1 else ():
     run(f'mixed_tasks_{compiler}', steals=CORES > 1)
     run(f'mixed_tasks_{compiler}', env={'WS_CHAOS': '5'})
