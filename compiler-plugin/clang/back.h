@@ -22,6 +22,14 @@ void announce(llvm::Module& module, unsigned features);
 // Has a linker that does not find libws name -fws.
 void name_fws(llvm::Module& module);
 
+// A task or a taskloop, by its mark, which gets the value of its condition. Returns the task's function; null if
+// nothing reaches it.
+llvm::Function* lower_task(llvm::Module& module, llvm::CallBase* mark, llvm::Constant* site);
+// A taskwait, by the mark behind it.
+void lower_taskwait(llvm::Module& module, llvm::CallBase* mark);
+// After all tasks.
+void lower_taskgroups(llvm::Module& module);
+
 // Whether an `omp parallel for` may become ours; says so, or why not.
 bool judge_openmp_loop(const llvm::Function* body, const llvm::Function* host, const std::string& place,
                        const std::string& name);

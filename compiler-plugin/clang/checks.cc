@@ -105,6 +105,19 @@ public:
     bool VisitOMPParallelForSimdDirective(OMPParallelForSimdDirective* loop) override { return look(loop); }
     bool VisitOMPParallelSectionsDirective(OMPParallelSectionsDirective* sections) override { return look(sections); }
 
+    bool VisitOMPTaskDirective(OMPTaskDirective* task) override
+    {
+        return look_at_task(task, ws::DirectiveKind::task);
+    }
+    bool VisitOMPTaskLoopDirective(OMPTaskLoopDirective* loop) override
+    {
+        return look_at_task(loop, ws::DirectiveKind::taskloop);
+    }
+    bool VisitOMPTaskgroupDirective(OMPTaskgroupDirective* group) override
+    {
+        return look_at_task(group, ws::DirectiveKind::taskgroup);
+    }
+
     // Clang accepts this jump out of the block.
     bool VisitOMPCriticalDirective(OMPCriticalDirective* critical) override
     {
@@ -159,6 +172,32 @@ private:
             check_sections(directive);
         check_calls(context_, directive, calls_);
         return true;
+    }
+
+    bool look_at_task(OMPExecutableDirective* directive, ws::DirectiveKind kind)
+    {
+        if (!is_ours(sources_, directive->getBeginLoc()))
+            return true;
+        name_ = "'" + ws::full_name(kind) + "'";
+        if (in_coroutine_)
+            report(directive->getBeginLoc(), name_ + " cannot be used in a coroutine");
+        check_length<OMPReductionClause>(directive);
+        check_length<OMPInReductionClause>(directive);
+        check_length<OMPTaskReductionClause>(directive);
+        return true;
+    }
+
+    // Clang keeps the length of such a copy in a variable of the thread that runs the task. The thread that adds the
+    // copies up has another.
+    template <class Clause> void check_length(const OMPExecutableDirective* directive)
+    {
+        for (const Clause* clause : directive->getClausesOfKind<Clause>()) {
+            auto item = items(clause).begin();
+            for (const Expr* copy : clause->privates())
+                if (const Expr* of = *item++; copy->getType()->isVariablyModifiedType())
+                    report(of->getExprLoc(),
+                           "in " + name_ + ": clang reduces only what has a constant length in tasks");
+        }
     }
 
     // With -Wall: what is correct C, and OpenMP's, and hardly meant.

@@ -101,6 +101,10 @@ constexpr const char* short_names[][2] = {
     {"'omp declare reduction'", "'#pragma ws declare reduction'"},
     {"'omp atomic'", "'#pragma ws atomic'"},
     {"'omp critical'", "'#pragma ws critical'"},
+    {"'omp task'", "'#pragma ws task'"},
+    {"'omp taskloop'", "'#pragma ws taskloop'"},
+    {"'omp taskgroup'", "'#pragma ws taskgroup'"},
+    {"'omp taskwait'", "'#pragma ws taskwait'"},
     {"'atomic'", "'#pragma ws atomic'"},
     {"'critical'", "'#pragma ws critical'"},
 };
@@ -222,9 +226,12 @@ private:
             text = ws::about(message::integer_chunk, pragma->name);
             return true;
         }
-        // The mark around an atomic is none of the user's business.
-        if (pragma->name == ws::full_name(ws::DirectiveKind::atomic))
-            changed |= ws::replace_all(text, "omp critical", "omp atomic");
+        // The marks around these are none of the user's business.
+        for (const auto& [kind, name] : {std::pair(ws::DirectiveKind::atomic, "omp atomic"),
+                                         std::pair(ws::DirectiveKind::taskgroup, "omp taskgroup"),
+                                         std::pair(ws::DirectiveKind::taskloop, "omp taskloop")})
+            if (pragma->name == ws::full_name(kind))
+                changed |= ws::replace_all(text, "omp critical", name);
         if (of_openmp)
             changed |= rename(text);
         changed |= ws::replace_all(text, " having the same name '__ws_critical'", " without a name");

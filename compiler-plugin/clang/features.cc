@@ -85,8 +85,9 @@ void announce(Module& module, unsigned features)
 void name_fws(Module& module)
 {
     // One of these stands in all that was lowered.
-    const char* ours[] = {"ws_parallel",       "ws_parallel_if", "ws_openmp",
-                          "ws_critical_start", "ws_alone",       "ws_atomic_start"};
+    const char* ours[] = {"ws_parallel", "ws_parallel_if",  "ws_openmp",   "ws_critical_start",
+                          "ws_alone",    "ws_atomic_start", "ws_new_task", "ws_taskwait",
+                          "ws_taskgroup_start"};
     if (none_of(ours, [&](const char* name) { return module.getNamedValue(name); }))
         return;
     auto* byte = Type::getInt8Ty(module.getContext());

@@ -186,50 +186,102 @@ private:
             return;
         }
         ws::Problems problems;
-        const ws::Directive directive = ws::parse(tokens, pragma, problems, ws::clang_language);
+        const ws::Directive directive = ws::parse(tokens, pragma, problems);
         note_pragma(sources, at, in.empty() ? at : in.back().getLocation(), ws::full_name(directive.kind));
         for (const ws::Problem& problem : problems)
             error_about(preprocessor.getDiagnostics(), place(problem.origin), problem.text);
         // Half a directive with clauses is worth further errors; of the others nothing would be left but confusion.
-        const bool has_more = directive.kind == ws::DirectiveKind::loop ||
-                              directive.kind == ws::DirectiveKind::sections ||
-                              directive.kind == ws::DirectiveKind::section;
+        const bool has_more =
+            directive.kind == ws::DirectiveKind::loop || directive.kind == ws::DirectiveKind::sections ||
+            directive.kind == ws::DirectiveKind::section || directive.kind == ws::DirectiveKind::task ||
+            directive.kind == ws::DirectiveKind::taskloop || directive.kind == ws::DirectiveKind::taskgroup;
         if (directive.kind == ws::DirectiveKind::none || (!has_more && !problems.empty()))
             return;
         used = true;
 
-        std::vector<Token> out = construct(preprocessor, directive.kind, at, end.getLocation());
+        std::vector<Token> out = construct(preprocessor, directive, at, end.getLocation());
         for (Token& token : contents(preprocessor, directive, in, at))
             out.push_back(std::move(token));
         out.push_back(blank_token(tok::annot_pragma_openmp_end, end.getLocation()));
+        if (directive.kind == ws::DirectiveKind::taskwait)
+            for (Token& token : mark_of_taskwait(preprocessor, at))
+                out.push_back(std::move(token));
         enter(preprocessor, out);
     }
 
     // The beginning of OpenMP's construct.
-    static std::vector<Token> construct(Preprocessor& preprocessor, ws::DirectiveKind kind, SourceLocation at,
+    static std::vector<Token> construct(Preprocessor& preprocessor, const ws::Directive& directive, SourceLocation at,
                                         SourceLocation end)
     {
         std::vector<Token> out{blank_token(tok::annot_pragma_openmp, at)};
         const auto add = [&](tok::TokenKind token, const char* text) {
             out.push_back(made_token(preprocessor, token, text, at));
         };
-        switch (kind) {
+        // A construct that has no place for a mark, in a critical.
+        const auto add_marked = [&](const std::string& mark, const char* text) {
+            add(tok::identifier, "critical");
+            add(tok::l_paren, "(");
+            add(tok::identifier, mark.c_str());
+            add(tok::r_paren, ")");
+            out.push_back(blank_token(tok::annot_pragma_openmp_end, end));
+            out.push_back(blank_token(tok::annot_pragma_openmp, at));
+            add(tok::identifier, text);
+        };
+        const auto group_mark = [] { return taskgroup_mark + std::to_string(next_directive()); };
+        switch (directive.kind) {
         case ws::DirectiveKind::loop:
         case ws::DirectiveKind::sections: add(tok::identifier, "parallel"); break;
         case ws::DirectiveKind::section: add(tok::identifier, "section"); break;
         case ws::DirectiveKind::declare_reduction: add(tok::identifier, "declare"); break;
-        case ws::DirectiveKind::atomic:
-            add(tok::identifier, "critical");
-            add(tok::l_paren, "(");
-            add(tok::identifier, atomic_mark);
-            add(tok::r_paren, ")");
-            out.push_back(blank_token(tok::annot_pragma_openmp_end, end));
-            out.push_back(blank_token(tok::annot_pragma_openmp, at));
-            add(tok::identifier, "atomic");
-            break;
+        case ws::DirectiveKind::atomic: add_marked(atomic_mark, "atomic"); break;
         case ws::DirectiveKind::critical: add(tok::identifier, "critical"); break;
-        default: break; // none, and those of tasks are refused
+        case ws::DirectiveKind::task: add(tok::identifier, "task"); break;
+        case ws::DirectiveKind::taskloop: // with a taskgroup of its own, or without
+            if (has_nogroup(directive))
+                add(tok::identifier, "taskloop");
+            else
+                add_marked(group_mark(), "taskloop");
+            break;
+        case ws::DirectiveKind::taskgroup: add_marked(group_mark(), "taskgroup"); break;
+        case ws::DirectiveKind::taskwait: add(tok::identifier, "taskwait"); break;
+        case ws::DirectiveKind::none: break;
         }
+        return out;
+    }
+
+    static bool has_nogroup(const ws::Directive& directive)
+    {
+        int depth = 0;
+        for (const ws::Token& token : directive.rest) {
+            depth += token.is("(") - token.is(")");
+            if (!depth && token.is("nogroup"))
+                return true;
+        }
+        return false;
+    }
+
+    // A statement of its own.
+    static std::vector<Token> mark_of_taskwait(Preprocessor& preprocessor, SourceLocation at)
+    {
+        const std::pair<tok::TokenKind, std::string> words[] = {
+            {tok::identifier, ws::mark_function},
+            {tok::l_paren, "("},
+            {tok::string_literal, place_literal(preprocessor, at)},
+            {tok::comma, ","},
+            {tok::numeric_constant, std::to_string(taskwait_mark)},
+            {tok::comma, ","},
+            {tok::numeric_constant, "0"},
+            {tok::comma, ","},
+            {tok::numeric_constant, "0"},
+            {tok::comma, ","},
+            {tok::string_literal, "\"\""},
+            {tok::comma, ","},
+            {tok::numeric_constant, std::to_string(next_directive())},
+            {tok::r_paren, ")"},
+            {tok::semi, ";"}};
+        std::vector<Token> out;
+        for (const auto& [kind, text] : words)
+            out.push_back(made_token(preprocessor, kind, text, at));
         return out;
     }
 

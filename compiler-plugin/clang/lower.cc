@@ -37,6 +37,7 @@ private:
         bool openmp;
     };
 
+    Function* lower_task(CallBase* mark);
     bool find_region(CallBase* mark, Region& region);
     std::string function_symbol(const Function* function);
     std::string loop_name(const CallBase* mark);
@@ -428,6 +429,22 @@ void Lowering::drop_unused_thread_numbers()
         remove_call(call);
 }
 
+static uint64_t marked_kinds(const CallBase* mark)
+{
+    return cast<ConstantInt>(mark->getArgOperand(1))->getZExtValue();
+}
+
+// Returns its function, if the mark is of a task.
+Function* Lowering::lower_task(CallBase* mark)
+{
+    if (marked_kinds(mark) & ws::sections_mark) {
+        lower_taskwait(module_, mark);
+        return nullptr;
+    }
+    const uint64_t kinds = marked_kinds(mark) & ~uint64_t(ws::task_mark);
+    return ws_clang::lower_task(module_, mark, make_site(loop_name(mark), kinds | WS_SITE_OUTLINED, "", {}));
+}
+
 // With -fws=openmp the mark may stand on a loop that cannot be shared.
 bool Lowering::stays_openmp(Region& region)
 {
@@ -459,6 +476,11 @@ unsigned Lowering::run()
         SmallVector<Region, 8> regions;
         for (CallBase* call : marks) {
             Region region;
+            if (marked_kinds(call) & ws::task_mark) {
+                if (Function* task = lower_task(call))
+                    bodies.push_back(task);
+                continue;
+            }
             if (!find_region(call, region) || stays_openmp(region))
                 continue;
             regions.push_back(region);
@@ -484,6 +506,7 @@ unsigned Lowering::run()
         if (mark->use_empty())
             mark->eraseFromParent();
     }
+    lower_taskgroups(module_);
     drop_unused_thread_numbers();
     // The locks for merges that nobody takes any more.
     for (GlobalVariable& variable : make_early_inc_range(module_.globals()))

@@ -47,6 +47,9 @@ public:
     virtual bool VisitOMPParallelForDirective(clang::OMPParallelForDirective*) { return true; }
     virtual bool VisitOMPParallelForSimdDirective(clang::OMPParallelForSimdDirective*) { return true; }
     virtual bool VisitOMPParallelSectionsDirective(clang::OMPParallelSectionsDirective*) { return true; }
+    virtual bool VisitOMPTaskDirective(clang::OMPTaskDirective*) { return true; }
+    virtual bool VisitOMPTaskgroupDirective(clang::OMPTaskgroupDirective*) { return true; }
+    virtual bool VisitOMPTaskLoopDirective(clang::OMPTaskLoopDirective*) { return true; }
     virtual bool VisitReturnStmt(clang::ReturnStmt*) { return true; }
     virtual bool VisitVarDecl(clang::VarDecl*) { return true; }
 };

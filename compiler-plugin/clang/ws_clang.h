@@ -17,6 +17,7 @@
 //   captures.cc     which variables it gets by value
 //   atomics.cc      the same for `ws atomic`: plain operations while nobody shares the loop
 //   critical.cc     the same for `ws critical`
+//   tasks.cc        tasks call libws instead of libomp
 //   features.cc     a constructor tells libws what the file uses
 #ifndef WS_CLANG_H
 #define WS_CLANG_H
@@ -41,6 +42,10 @@ extern Options options;
 
 // The `omp critical` of this name marks the `omp atomic` in it as ours.
 inline constexpr const char* atomic_mark = "__ws_atomic";
+// Those of such names mark the `omp taskgroup` or `omp taskloop` in them as ours. A number follows: they may be nested.
+inline constexpr const char* taskgroup_mark = "__ws_taskgroup_";
+// The kinds of the mark that follows an `omp taskwait`.
+inline constexpr int taskwait_mark = ws::task_mark | ws::sections_mark;
 // False if the file has an atomic statement about a member of a union, or an object that any pointer may lead to: the
 // type of the object then does not say what else can be the same object.
 extern bool typed_atomics;

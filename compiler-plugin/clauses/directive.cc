@@ -181,6 +181,9 @@ void parse_linear(const Clause& clause, Directive&, Complaints& problems)
                  "'linear' is not supported" + problems.on_directive() + ": compute it from the loop's variable");
 }
 
+// A task stays on the thread that began it, as OpenMP allows. Clang would cut an untied one into parts.
+void leave_out_clause(const Clause&, Directive&, Complaints&) {}
+
 void parse_depend(const Clause& clause, Directive& out, Complaints& problems)
 {
     const Tokens& args = clause.arguments;
@@ -235,7 +238,7 @@ constexpr std::array<KnownClause, 25> clauses = {{
     {"grainsize", pass_through, in_taskloop, true},
     {"num_tasks", pass_through, in_taskloop, true},
     {"nogroup", pass_through, in_taskloop, true, true},
-    {"untied", pass_through, in_tasks, true, true},
+    {"untied", leave_out_clause, in_tasks, true, true},
     {"mergeable", pass_through, in_tasks, true, true},
 }};
 
@@ -475,12 +478,6 @@ Directive parse(const Tokens& tokens, int pragma, Problems& list, const Language
         return out;
     }
     const Tokens after(tokens.begin() + !tokens.empty(), tokens.end());
-    if (is_of_tasks(out.kind) && language.why_no_tasks) {
-        problems.add(tokens[0].origin,
-                     quoted(full_name(out.kind, language)) + " is not supported " + language.why_no_tasks);
-        out.kind = DirectiveKind::none;
-        return out;
-    }
     switch (out.kind) {
     case DirectiveKind::loop:
         out.simd = !after.empty() && after[0].is("simd");
@@ -502,20 +499,18 @@ Directive parse(const Tokens& tokens, int pragma, Problems& list, const Language
             problems.add(after[0].origin, "expected nothing after 'taskwait'" + problems.on_directive());
         break;
     case DirectiveKind::none:
-        std::string known =
-            "; known are " + quoted(language.loop) + ", 'sections', 'section', 'atomic', 'critical'" +
-            (language.why_no_tasks ? "" : ", 'task', 'taskloop', 'taskgroup', 'taskwait'") + " and 'declare reduction'";
+        std::string known = "; known are " + quoted(language.loop) +
+                            ", 'sections', 'section', 'atomic', 'critical', 'task', 'taskloop', 'taskgroup', "
+                            "'taskwait' and 'declare reduction'";
         if (tokens.empty()) {
             problems.add(pragma, quoted(language.prefix) + " names no directive" + known);
         } else {
             std::string name = tokens[0].text;
             if (tokens[0].is("declare") && tokens.size() > 1)
                 name += " " + tokens[1].text;
-            std::vector<std::string> names = {language.loop, "sections", "section",          "atomic",
-                                              "critical",    "declare reduction"};
-            if (!language.why_no_tasks)
-                names.insert(names.end(), {"task", "taskloop", "taskgroup", "taskwait"});
-            const std::string meant = did_you_mean(name, names);
+            const std::string meant =
+                did_you_mean(name, {language.loop, "sections", "section", "atomic", "critical", "declare reduction",
+                                    "task", "taskloop", "taskgroup", "taskwait"});
             if (!meant.empty())
                 known = meant;
             problems.add(tokens[0].origin,

@@ -37,11 +37,9 @@ enum class DirectiveKind {
 struct Language {
     const char* prefix; // before the directive's name
     const char* loop; // the name of the loop directive
-    const char* why_no_tasks; // null: there are directives of tasks
 };
-inline constexpr Language c_language = {"#pragma ws", "for", nullptr};
-inline constexpr Language clang_language = {"#pragma ws", "for", "by the plugin for clang; use GCC for this file"};
-inline constexpr Language fortran_language = {"!$ws", "do", nullptr};
+inline constexpr Language c_language = {"#pragma ws", "for"};
+inline constexpr Language fortran_language = {"!$ws", "do"};
 
 // As in runtime/abi/abi.h (WS_AUTO ...), which a test checks.
 enum class Schedule { time_sized = 0, static_ = 1, dynamic = 2, guided = 3, runtime = 4 };

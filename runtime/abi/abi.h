@@ -195,6 +195,26 @@ void ws_task_reduction_remap(size_t count, size_t originals, void **pointers);
 int ws_task_slots(void);
 int ws_task_slot(void);
 
+/* The same, as clang lowers OpenMP's: what follows are libomp's __kmpc_ functions of tasks. The two compilers' tasks
+ * wait for each other; reductions need a taskgroup and tasks of the same compiler.
+ *
+ * Returns memory for a task of libomp's (kmp_task_t, `size` bytes, and `shared` bytes behind it): in `space`, of
+ * WS_TASK_SPACE bytes aligned to 64, which the caller keeps until the task was started, if nobody could take it. The
+ * flags are libomp's, and WS_TASK_LOOP for that of a taskloop. */
+#define WS_TASK_DESTROY 8u
+#define WS_TASK_LOOP 65536u
+#define WS_TASK_SPACE(size, shared) (64 + ((size) + 15) / 16 * 16 + (shared))
+void *ws_new_task(unsigned flags, long size, long shared, int (*entry)(int, void *), struct ws_site *site, void *space);
+/* Runs it, now or later, as ws_put_task does. `depend`: `count` of libomp's kmp_depend_info. */
+void ws_start_task(void *task, bool may_wait, int count, const void *depend);
+/* Runs parts of the loop whose bounds are in the task. Flags and `tasks` are ws_taskloop's. `copy` (null: none) makes
+ * a copy's objects out of the first one's, and tells it whether it has the last iteration. */
+void ws_start_taskloop(void *task, unsigned flags, unsigned long tasks, void (*copy)(void *, void *, int));
+/* What a taskgroup reduces: `count` of libomp's kmp_taskred_input_t. Its ws_taskgroup_end adds the copies up. */
+void ws_task_reductions(int count, const void *inputs);
+/* The calling thread's copy of such a variable, or of what is another thread's copy. */
+void *ws_task_copy(void *of);
+
 /* Called by a constructor of each translation unit that has such code, before main: what MPI_Init must prepare. */
 #define WS_USES_CRITICAL 1u     /* the node-wide locks, also without -workshare */
 #define WS_USES_MPI_IN_LOOPS 2u /* MPI_THREAD_MULTIPLE under -workshare */

@@ -2,6 +2,7 @@
 #include "group/part.h"
 
 #include "base/times.h"
+#include "loop/site.h"
 
 #include <new>
 
@@ -90,7 +91,7 @@ void guest_part(void* crew)
 {
     Participant& p = self;
     const Part outer = part;
-    part = {static_cast<Crew*>(crew), static_cast<Crew*>(crew)->join(), false, 0, 0, 0, {}, nullptr};
+    part = {static_cast<Crew*>(crew), static_cast<Crew*>(crew)->join(), false, 0, 0, 0, {}, nullptr, nullptr, 0};
     const uint64_t chunk = uint64_t(base::times::task_chunk_us * p.host->ticks_per_us),
                    hunt = uint64_t(hunt_us * p.host->ticks_per_us);
     for (long lo, hi; loop::next_chunk(&lo, &hi);)
@@ -106,8 +107,26 @@ void guest_part(void* crew)
     part = outer;
 }
 
-// Opens a region of turns for the calling thread's tasks. False if it is not to be shared, or nobody waits any more.
-__attribute__((noinline)) bool open(Participant& p, ws_site* site)
+// Returns for how long tasks that begin with one put at `site` will keep a helper busy, by what they took before.
+uint64_t expected_ticks(ws_site* site)
+{
+    const loop::SiteRecord* const record = base::load_acquire(loop::learned(site).record);
+    return record ? uint64_t(loop::peek(record->tasks_ticks)) : 0;
+}
+
+// It falls at once and rises by halves, because a helper that finds no work was woken in vain.
+void remember_ticks(const Participant& p, ws_site* site, uint64_t took)
+{
+    const double before = double(expected_ticks(site)), now = double(took);
+    if (before == 0 && took < p.host->publish_ticks[window::asleep_hungry])
+        return;
+    if (loop::SiteRecord* const record = loop::record_of(site))
+        loop::poke(record->tasks_ticks, now < before ? now : (before + now) / 2);
+}
+
+// Opens a region of turns for the calling thread's tasks, and wakes a sleeping thief if it is worth that. False if it
+// is not to be shared, or nobody waits any more.
+__attribute__((noinline)) bool open(Participant& p, ws_site* site, bool wake)
 {
     Crew* const crew = crew_of(p);
     if (!crew || !loop::open_turns(p, guest_part, crew, turns, site))
@@ -115,9 +134,12 @@ __attribute__((noinline)) bool open(Participant& p, ws_site* site)
     part.crew = crew;
     part.member = &crew->owner();
     part.owns = true;
-    part.began = 0;
     part.rung = ticks();
     Hardware::store_relaxed(crew->offered, 1); // no guest is there yet
+    if (wake) {
+        p.region->ring_at = 0;
+        loop::ring_sleepers(p, part.rung);
+    }
     return true;
 }
 
@@ -184,10 +206,17 @@ void end_wait()
 {
     if (ws_group_depth)
         return;
+    Participant& p = self;
+    if (part.owns) {
+        // With tasks of other groups left, the caller is in a function that puts tasks, called by another that waits
+        // later.
+        if (part.crew->has_tasks() || part.crew->is_busy(*part.member))
+            return;
+        close(p);
+    }
+    if (WS_UNLIKELY(part.began))
+        remember_ticks(p, part.first, ticks() - part.began);
     part.began = 0;
-    // With tasks of other groups left, the caller is in a function that puts tasks, called by another that waits later.
-    if (part.owns && !part.crew->has_tasks() && !part.crew->is_busy(*part.member))
-        close(self);
 }
 
 Crew* Crew::make()
@@ -271,16 +300,19 @@ WS_EXPORT int ws_group_wanted(void)
 WS_EXPORT bool ws_group_begin(ws_site* site)
 {
     Participant& p = self;
-    if (!p.host->share_all) {
-        // What has lasted that long beside a waiting rank will most likely last as long again.
-        const uint64_t now = ticks();
-        if (!part.began)
-            part.began = now;
-        const Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry); // relaxed: a hint
-        if (hungry && now - part.began < p.host->publish_ticks[hungry])
-            return false;
+    const uint64_t now = ticks();
+    if (!part.began) {
+        part.began = now;
+        part.first = site;
+        part.expected = expected_ticks(site);
     }
-    return open(p, site);
+    // What has lasted that long beside a waiting rank will most likely last as long again. What took that long the last
+    // times will, too: the first task may be a large part of all, so the next may come too late.
+    const uint64_t lasts = part.expected > now - part.began ? part.expected : now - part.began;
+    const Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry); // relaxed: a hint
+    if (!p.host->share_all && hungry && lasts < p.host->publish_ticks[hungry])
+        return false;
+    return open(p, site, lasts >= p.host->publish_ticks[window::asleep_hungry]);
 }
 
 WS_EXPORT bool ws_group_put(ws_group* group, ws_deferred* task)

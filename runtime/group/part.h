@@ -18,17 +18,21 @@ struct Context {
     ws_group* set;         // null: no taskgroup that was opened while tasks may be deferred
     uintptr_t* reductions; // see reductions.cpp
     unsigned final;        // such tasks around
+    LlvmReductions* llvm_reductions; // see llvm_reductions.cpp
+    unsigned groups;       // taskgroups around, in this task
 };
 
 struct Part {
     Crew* crew;
     Member* member; // null: what it puts runs at once
     bool owns;      // it has opened the crew's region
-    uint64_t began; // ticks; of the first task that somebody waited for, if no region is open; 0: none
+    uint64_t began; // ticks; of the first task that somebody waited for, until its outermost wait is over; 0: none
     uint64_t rung;  // ticks; owner: when it last looked for sleepers
     unsigned nested; // waits, each in a task that the one before ran
     Context context;
     Task* ready; // tasks of directives that may begin, and did not fit into the deque: run() runs them next
+    ws_site* first;    // where that first task was put
+    uint64_t expected; // ticks that it and what follows are thought to take
 };
 extern __thread Part part __attribute__((tls_model("initial-exec")));
 
@@ -41,6 +45,10 @@ void run(ws_deferred* task);
 void offer(const Participant& p);
 // An owner calls it now and then: makes guests that thieves want, and rings thieves that sleep.
 void look_after_thieves(Participant& p);
+// Whether tasks that the calling thread puts may come to run on several threads.
+inline bool may_have_others() { return part.crew || (self.owner && !self.in_region); }
+// A taskgroup is over: adds up what its tasks have reduced (llvm_reductions.cpp).
+void end_llvm_reductions();
 // A task of a directive has run: tells those that wait for it (task.cpp).
 void over(Task& task);
 

@@ -18,9 +18,6 @@ namespace {
 
 enum { count_at = 0, bytes_at = 1, copies_at = 2, outer_at = 4, end_at = 6, variables_at = 7 };
 
-// Whether tasks that the calling thread puts may come to run on several threads.
-bool may_have_others() { return part.crew || (self.owner && !self.in_region); }
-
 char* copies(const uintptr_t* data) { return reinterpret_cast<char*>(data[copies_at]); }
 
 // The copy of a variable for the calling thread, in the innermost group that reduces it; or of what is another thread's

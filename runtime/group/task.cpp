@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// `ws task`, taskloop, taskwait and taskgroup. A task that nobody could take is a call, without any memory of it; so
-// are those that it puts. From when the crew's region is open, tasks have a head (task.h) and lie in the crew's deques.
-#include "group/part.h"
+// `ws task` and taskloop, as GCC lowers them; taskwait and taskgroup. A task that nobody could take is a call, without
+// any memory of it; so are those that it puts. From when the crew's region is open, tasks have a head (task.h) and lie
+// in the crew's deques.
+#include "group/put.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -39,8 +40,6 @@ void copy_data(const Code& code, void* to)
         std::memcpy(to, code.range, 2 * sizeof *code.range);
 }
 
-char* aligned(char* at, size_t align) { return at + (-reinterpret_cast<uintptr_t>(at) & (align - 1)); }
-
 // The task is a call.
 inline void run_here(const Code& code) noexcept
 {
@@ -64,36 +63,18 @@ void run_task(ws_deferred* deferred) noexcept
 {
     Task& task = *static_cast<Task*>(deferred);
     const Context outer = part.context;
-    part.context = {&task, task.set, task.reductions, task.final ? 1u : 0u};
+    part.context = {&task, task.set, task.reductions, task.final ? 1u : 0u, task.llvm_reductions, 0};
     task.fn(task.data);
     task.addresses.reset();
     part.context = outer;
-}
-
-// Null: no memory.
-Task* make(const Code& code)
-{
-    char* const memory = static_cast<char*>(std::malloc(sizeof(Task) + code.align + code.size));
-    if (!memory)
-        return nullptr;
-    Task* const task = new (memory) Task;
-    task->run = run_task;
-    task->group = nullptr;
-    task->fn = code.fn;
-    task->data = aligned(memory + sizeof(Task), code.align);
-    task->final = part.context.final || (code.flags & WS_TASK_FINAL);
-    copy_data(code, task->data);
-    return task;
 }
 
 // One of those for which the task is kept is over: itself, or a child.
 void release(Task& task)
 {
     // Full: what a child wrote comes before. Pairs with has_no_children().
-    if (Hardware::fetch_add_full(task.alive, Hardware::Word(0) - 1) == 1) {
-        task.~Task();
-        std::free(&task);
-    }
+    if (Hardware::fetch_add_full(task.alive, Hardware::Word(0) - 1) == 1)
+        free_task(task);
 }
 
 bool has_no_children(const Task& task) { return Hardware::load_acquire(task.alive) == 1; } // pairs with release()
@@ -101,69 +82,36 @@ bool has_no_children(const Task& task) { return Hardware::load_acquire(task.aliv
 // The task that the calling thread runs, or what stands for its owner's functions.
 Task& current() { return part.context.task ? *part.context.task : part.crew->root; }
 
-void wait_for_children()
-{
-    Task& task = current();
-    run_until("its tasks", [&task] { return has_no_children(task); });
-    task.addresses.reset(); // all are over
-}
-
 // Pairs with over(), by the thread that ran the task before.
 bool may_begin(const Task& task) { return Hardware::load_acquire(task.before) == 1; }
 
-// Deferred, or run here behind the tasks before it; a member's.
-__attribute__((noinline)) void put(const Code& code, bool may_wait)
+// Null: no memory.
+Task* make(const Code& code)
 {
-    Participant& p = self;
-    Task& parent = current();
-    Task* const task = make(code);
-    if (!task) {
-        if (code.depend)
-            wait_for_children();
-        run_here(code);
-        return;
+    Task* const task = make_task(code.size, code.align, code.flags & WS_TASK_FINAL);
+    if (task) {
+        task->fn = code.fn;
+        copy_data(code, task->data);
     }
-    task->parent = &parent;
-    task->set = part.context.set ? part.context.set : &part.crew->all;
-    task->reductions = part.context.reductions;
-    chaos.delay();
-    Hardware::fetch_add_full(parent.alive, 1);
-    Hardware::fetch_add_full(task->set->waiting, 1);
-    if (code.depend) {
-        if (!parent.addresses)
-            parent.addresses = std::make_unique<Addresses>();
-        parent.addresses->order(*task, code.depend);
-    }
-    // A task that is deferred computes as the region's owner did when it opened.
-    const bool now = !may_wait || !p.region->state.computes_as_now();
-    if (!now && (!code.depend || Hardware::load_relaxed(parent.alive) < most_waiting)) {
-        // Full: pairs with over(). The last of those before it puts it.
-        if (code.depend && Hardware::fetch_add_full(task->before, Hardware::Word(0) - 1) != 1)
-            return;
-        if (part.member->deque.put(task)) {
-            offer(p);
-            if (part.owns)
-                look_after_thieves(p);
-            return;
-        }
-    } else if (code.depend)
-        run_until("the tasks before it", [task] { return may_begin(*task); });
-    run(task);
+    return task;
 }
 
-// Whether what the calling thread puts may be deferred; if so, it is a member.
-inline bool may_defer(bool may_wait, ws_site* site)
+__attribute__((noinline)) void put_code(const Code& code, bool may_wait)
 {
-    if (part.member)
-        return !part.context.final;
-    return may_wait && !part.context.final && WS_UNLIKELY(ws_group_wanted() == WS_GROUP_ASK) && ws_group_begin(site);
+    if (Task* const task = make(code)) {
+        put(*task, code.depend, may_wait);
+        return;
+    }
+    if (code.depend)
+        wait_for_children();
+    run_here(code);
 }
 
 // The task of such code: deferred, or run here.
 inline void put_or_run(const Code& code, bool may_wait, ws_site* site)
 {
     if (may_defer(may_wait, site))
-        put(code, may_wait);
+        put_code(code, may_wait);
     else
         run_here(code);
 }
@@ -173,30 +121,15 @@ void loop_in_tasks(Code code, unsigned long tasks, Number first, Number end, uin
                    ws_site* site)
 {
     const bool may_wait = code.flags & WS_TASK_IF;
-    uint64_t count, most = 0; // most: iterations of all tasks but the last, if that is fixed
-    if (code.flags & WS_TASK_GRAINSIZE) {
-        count = tasks ? iterations / tasks : iterations;
-        if (code.flags & WS_TASK_STRICT && tasks) {
-            count = (iterations + tasks - 1) / tasks;
-            most = tasks;
-        }
-    } else
-        count = tasks ? tasks : 8 * uint64_t(self.host->participants);
-    count = count < 1 ? 1 : count > iterations ? iterations : count;
-    const uint64_t each = most ? most : iterations / count;
-    uint64_t longer = most ? 0 : iterations % count; // the number of tasks with one iteration more
-    for (uint64_t start = uint64_t(first), left = iterations; left;) {
-        uint64_t n = each + (longer ? 1 : 0);
-        longer -= longer ? 1 : 0;
-        n = n < left ? n : left;
-        left -= n;
+    uint64_t start = uint64_t(first);
+    each_part(code.flags, tasks, iterations, [&](uint64_t n, uint64_t left) {
         // Two's complement: signs do not matter. The last part has the loop's end, which its last step may pass, even
         // out of the type.
         const uint64_t range[2] = {start, left ? start + n * uint64_t(step) : uint64_t(end)};
         start = range[1];
         code.range = range;
         put_or_run(code, may_wait, site);
-    }
+    });
 }
 
 template <class Number>
@@ -208,8 +141,7 @@ void taskloop(const Code& code, unsigned long tasks, Number start, Number end, u
         ws_taskgroup_start();
     if (code.flags & WS_TASK_REDUCTION) // behind the range
         ws_task_reduction_start(reinterpret_cast<uintptr_t*>(static_cast<uintptr_t*>(code.data)[2]));
-    if (iterations)
-        loop_in_tasks(code, tasks, start, end, iterations, step, site);
+    loop_in_tasks(code, tasks, start, end, iterations, step, site);
     if (grouped)
         ws_taskgroup_end();
 }
@@ -221,6 +153,65 @@ struct Set : ws_group {
 };
 
 } // namespace
+
+Task* make_task(size_t bytes, size_t align, bool is_final)
+{
+    char* const memory = static_cast<char*>(std::malloc(sizeof(Task) + align + bytes));
+    if (!memory)
+        return nullptr;
+    Task* const task = new (memory) Task;
+    task->run = run_task;
+    task->group = nullptr;
+    task->data = aligned(memory + sizeof(Task), align);
+    task->final = part.context.final || is_final;
+    return task;
+}
+
+void free_task(Task& task)
+{
+    task.~Task();
+    std::free(&task);
+}
+
+void wait_for_children()
+{
+    Task& task = current();
+    run_until("its tasks", [&task] { return has_no_children(task); });
+    task.addresses.reset(); // all are over
+}
+
+__attribute__((noinline)) void put(Task& task, void** depend, bool may_wait)
+{
+    Participant& p = self;
+    Task& parent = current();
+    task.parent = &parent;
+    task.set = part.context.set ? part.context.set : &part.crew->all;
+    task.reductions = part.context.reductions;
+    task.llvm_reductions = part.context.llvm_reductions;
+    chaos.delay();
+    Hardware::fetch_add_full(parent.alive, 1);
+    Hardware::fetch_add_full(task.set->waiting, 1);
+    if (depend) {
+        if (!parent.addresses)
+            parent.addresses = std::make_unique<Addresses>();
+        parent.addresses->order(task, depend);
+    }
+    // A task that is deferred computes as the region's owner did when it opened.
+    const bool now = !may_wait || !p.region->state.computes_as_now();
+    if (!now && (!depend || Hardware::load_relaxed(parent.alive) < most_waiting)) {
+        // Full: pairs with over(). The last of those before it puts it.
+        if (depend && Hardware::fetch_add_full(task.before, Hardware::Word(0) - 1) != 1)
+            return;
+        if (part.member->deque.put(&task)) {
+            offer(p);
+            if (part.owns)
+                look_after_thieves(p);
+            return;
+        }
+    } else if (depend)
+        run_until("the tasks before it", [&task] { return may_begin(task); });
+    run(&task);
+}
 
 void Addresses::order(Task& task, void** depend)
 {
@@ -314,6 +305,7 @@ WS_EXPORT void ws_taskwait(void)
 
 WS_EXPORT void ws_taskgroup_start(void)
 {
+    part.context.groups++;
     if (WS_LIKELY(!part.member))
         return;
     Set* const set = new Set{};
@@ -332,6 +324,9 @@ WS_EXPORT void ws_taskgroup_end(void)
         ws_group& all = part.crew->all;
         run_until("the tasks of its group", [&all] { return Hardware::load_acquire(all.waiting) == 0; });
     }
+    if (WS_UNLIKELY(part.context.llvm_reductions != nullptr))
+        end_llvm_reductions();
+    part.context.groups--;
     end_wait();
 }
 

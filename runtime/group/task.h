@@ -15,6 +15,7 @@ namespace ws::group {
 using base::Hardware;
 
 struct Task;
+struct LlvmReductions;
 
 // The tasks that must not begin before a task with a depend clause is over. That task's siblings keep this object,
 // maybe until after the task has gone.
@@ -68,6 +69,7 @@ struct Task : ws_deferred { // group: null
     Task* parent = nullptr;        // may be one that the process's crew has for its owner's functions
     ws_group* set = nullptr;       // the taskgroup that it is in
     uintptr_t* reductions = nullptr; // see reductions.cpp
+    LlvmReductions* llvm_reductions = nullptr; // see llvm_reductions.cpp
     std::shared_ptr<Order> order;  // null: no depend clause
     std::unique_ptr<Addresses> addresses; // of its children; null: none has a depend clause
     Task* next = nullptr;          // in a list of those that are ready

@@ -52,6 +52,7 @@ struct SiteRecord {
     // What guests and owner have computed beside each other while that was not known, and what was said to have been
     // won and was not, in ticks; see truly_won().
     double guessed, owed;
+    double tasks_ticks; // what tasks whose first one was put here took beside a waiting rank; see group/crew.cpp
 };
 SiteRecord* record_of(ws_site* site); // made where there is none yet; null: no memory
 

@@ -541,56 +541,70 @@ struct task {
     void (*fn)(void *);
     void *data, *memory;
     uintptr_t *reductions;
+    struct llvm_reductions *llvm_reductions;
     struct task *next;
 };
 /* What the thread runs: a task, or the code outside. */
 struct context {
     struct task *waiting;
     uintptr_t *reductions;
-    int slot;
+    struct llvm_reductions *llvm_reductions;
+    int slot, groups, depth;
 };
 static __thread struct context context;
 static __thread int next_slot;
 
-static void run_task(void (*fn)(void *), void *data, uintptr_t *reductions)
+static void run_task(struct task *task)
 {
     struct context outer = context;
-    context = (struct context) {.reductions = reductions, .slot = mode == ORDER ? 0 : next_slot++ % SLOTS};
-    fn(data);
+    context = (struct context) {.reductions = task->reductions, .llvm_reductions = task->llvm_reductions,
+                                .slot = mode == ORDER ? 0 : next_slot++ % SLOTS, .depth = outer.depth + 1};
+    task->fn(task->data);
     ws_taskwait();
     context = outer;
+    free(task->memory);
+    free(task);
+}
+
+static struct task *make_task(struct ws_site *site, size_t size, size_t align)
+{
+    if ((uintptr_t) site % 64 || site->kinds >> 24 != WS_ABI || !site->where || !*site->where)
+        fail("the place of a task");
+    pthread_once(&once, set_up);
+    ws_fake_tasks++;
+    struct task *task = (struct task *) calloc(1, sizeof *task);
+    task->memory = malloc(size + align);
+    task->data = (char *) task->memory + (-(uintptr_t) task->memory & (uintptr_t) (align - 1));
+    task->reductions = context.reductions;
+    task->llvm_reductions = context.llvm_reductions;
+    return task;
+}
+
+static void defer_or_run(struct task *task, bool may_wait)
+{
+    if ((mode == TAIL || mode == RANDOM) && may_wait) {
+        task->next = context.waiting;
+        context.waiting = task;
+    } else
+        run_task(task);
 }
 
 static void put_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool may_wait,
                      unsigned flags, void **depend, struct ws_site *site, const uint64_t *range)
 {
-    if ((uintptr_t) site % 64 || site->kinds >> 24 != WS_ABI || !site->where || !*site->where)
-        fail("the place of a task");
     if (!(flags & WS_TASK_DEPEND) != !depend)
         fail("depend without its flag");
-    pthread_once(&once, set_up);
-    ws_fake_tasks++;
     if (depend)
         ws_taskwait();
-    struct task *task = (struct task *) calloc(1, sizeof *task);
-    task->memory = malloc((size_t) (size + align));
-    task->data = (char *) task->memory + (-(uintptr_t) task->memory & (uintptr_t) (align - 1));
+    struct task *task = make_task(site, (size_t) size, (size_t) align);
     task->fn = fn;
-    task->reductions = context.reductions;
     if (copy)
         copy(task->data, data);
     else
         memcpy(task->data, data, (size_t) size);
     if (range)
         memcpy(task->data, range, 2 * sizeof *range);
-    if ((mode == TAIL || mode == RANDOM) && may_wait && !(flags & WS_TASK_FINAL) && !depend) {
-        task->next = context.waiting;
-        context.waiting = task;
-        return;
-    }
-    run_task(task->fn, task->data, task->reductions);
-    free(task->memory);
-    free(task);
+    defer_or_run(task, may_wait && !(flags & WS_TASK_FINAL) && !depend);
 }
 
 void ws_put_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool may_wait,
@@ -604,24 +618,41 @@ void ws_taskwait(void)
     while (context.waiting) {
         struct task *task = context.waiting;
         context.waiting = task->next;
-        run_task(task->fn, task->data, task->reductions);
-        free(task->memory);
-        free(task);
+        run_task(task);
     }
 }
 
-void ws_taskgroup_start(void) {}
-void ws_taskgroup_end(void) { ws_taskwait(); }
+static void end_llvm_reductions(void);
+
+void ws_taskgroup_start(void)
+{
+    context.groups++;
+}
+
+void ws_taskgroup_end(void)
+{
+    ws_taskwait();
+    end_llvm_reductions();
+    context.groups--;
+}
+
+static uint64_t iterations_of_each(unsigned flags, unsigned long tasks, uint64_t n)
+{
+    uint64_t each = flags & WS_TASK_GRAINSIZE ? tasks : n / (tasks ? tasks : 4);
+    return each ? each : 1;
+}
 
 static void taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
                      unsigned flags, unsigned long tasks, uint64_t start, uint64_t end, uint64_t n, uint64_t step,
                      struct ws_site *site)
 {
-    uint64_t each = flags & WS_TASK_GRAINSIZE ? tasks : n / (tasks ? tasks : 4);
+    uint64_t each = iterations_of_each(flags, tasks, n);
+    if (!(flags & WS_TASK_NOGROUP))
+        ws_taskgroup_start();
     if (flags & WS_TASK_REDUCTION)
         ws_task_reduction_start((uintptr_t *) ((uintptr_t *) data)[2]);
     for (uint64_t i = 0, took; i < n; i += took) {
-        took = !each ? 1 : n - i < 2 * each ? n - i : each;
+        took = n - i < 2 * each ? n - i : each;
         uint64_t range[2] = {start + i * step, i + took < n ? start + (i + took) * step : end};
         put_task(fn, data, copy, size, align, flags & WS_TASK_IF, flags, NULL, site, range);
     }
@@ -686,6 +717,162 @@ void ws_task_reduction_remap(size_t count, size_t originals, void **pointers)
             fail("nothing reduces what a task names in in_reduction");
         pointers[i] = (void *) found;
     }
+}
+
+/* As clang makes them: libomp's kmp_task_t, kmp_depend_info and kmp_taskred_input_t. */
+struct llvm_task {
+    void *shared;
+    int (*entry)(int, void *);
+    int part;
+    int (*destroy)(int, void *);
+    uint64_t priority, lower, upper;
+};
+struct llvm_head {      /* before it */
+    struct task *task;  /* null: in the caller's frame */
+    size_t size, shared;
+    unsigned flags;
+    struct ws_site *site;
+    char fill[64 - 4 * sizeof(void *) - sizeof(unsigned) - 4];
+};
+struct llvm_input {
+    char *variable;
+    void *original;
+    size_t bytes;
+    void (*make)(void *, void *);
+    void (*destroy)(void *);
+    void (*add)(void *, void *);
+    unsigned flags;
+};
+struct llvm_reductions {
+    struct llvm_reductions *outer;
+    int group, depth, count;
+    const struct llvm_input *inputs;
+    char *copies[SLOTS][8];
+};
+
+static void run_llvm_task(void *data)
+{
+    struct llvm_head *head = (struct llvm_head *) data - 1;
+    struct llvm_task *task = (struct llvm_task *) data;
+    task->entry(0, task);
+    if (head->flags & WS_TASK_DESTROY)
+        task->destroy(0, task);
+}
+
+/* Those that may be deferred get memory of their own, others now and then. */
+void *ws_new_task(unsigned flags, long size, long shared, int (*entry)(int, void *), struct ws_site *site, void *space)
+{
+    const size_t at = ((size_t) size + 15) / 16 * 16;
+    struct llvm_head *head = (struct llvm_head *) space;
+    struct task *task = NULL;
+    if ((uintptr_t) space % 64)
+        fail("the space of a task");
+    if (!(flags & WS_TASK_LOOP) && mode != ALONE) {
+        task = make_task(site, sizeof *head + at + (size_t) shared, 64);
+        head = (struct llvm_head *) task->data;
+        task->fn = run_llvm_task;
+        task->data = head + 1;
+    }
+    *head = (struct llvm_head) {task, at + (size_t) shared, at, flags, site, ""};
+    struct llvm_task *made = (struct llvm_task *) (head + 1);
+    made->shared = (char *) made + at;
+    made->entry = entry;
+    made->part = 0;
+    return made;
+}
+
+static void start_llvm_task(struct llvm_head *head, bool may_wait)
+{
+    if (head->task)
+        defer_or_run(head->task, may_wait && !(head->flags & WS_TASK_FINAL));
+    else
+        run_llvm_task(head + 1);
+}
+
+void ws_start_task(void *task, bool may_wait, int count, const void *depend)
+{
+    if (!count != !depend)
+        fail("depend without a number");
+    if (count)
+        ws_taskwait();
+    start_llvm_task((struct llvm_head *) task - 1, may_wait && !count);
+}
+
+void ws_start_taskloop(void *loop, unsigned flags, unsigned long tasks, void (*copy)(void *, void *, int))
+{
+    struct llvm_head *head = (struct llvm_head *) loop - 1;
+    struct llvm_task *all = (struct llvm_task *) loop;
+    uint64_t n = all->upper - all->lower + 1, each = iterations_of_each(flags, tasks, n);
+    for (uint64_t i = 0, took; i < n; i += took) {
+        took = n - i < 2 * each ? n - i : each;
+        struct task *task = make_task(head->site, sizeof *head + head->size, 64);
+        struct llvm_head *mine = (struct llvm_head *) task->data;
+        memcpy(mine, head, sizeof *head + head->size);
+        mine->task = task;
+        struct llvm_task *part = (struct llvm_task *) (mine + 1);
+        part->shared = (char *) part + head->shared;
+        part->lower = all->lower + i;
+        part->upper = part->lower + took - 1;
+        if (copy)
+            copy(part, loop, i + took == n);
+        task->fn = run_llvm_task;
+        task->data = part;
+        start_llvm_task(mine, flags & WS_TASK_IF);
+    }
+    if (head->flags & WS_TASK_DESTROY)
+        all->destroy(0, all);
+}
+
+void ws_task_reductions(int count, const void *inputs)
+{
+    struct llvm_reductions *made = (struct llvm_reductions *) calloc(1, sizeof *made);
+    if (count > 8)
+        fail("more reductions than the tests have");
+    made->outer = context.llvm_reductions;
+    made->group = context.groups;
+    made->depth = context.depth;
+    made->count = count;
+    made->inputs = (const struct llvm_input *) inputs;
+    context.llvm_reductions = made;
+}
+
+void *ws_task_copy(void *of)
+{
+    for (struct llvm_reductions *group = context.llvm_reductions; group; group = group->outer)
+        for (int i = 0; i < group->count; i++) {
+            const struct llvm_input *input = &group->inputs[i];
+            bool found = input->variable == of;
+            for (int slot = 0; slot < SLOTS; slot++)
+                found |= group->copies[slot][i] == of;
+            char **mine = &group->copies[context.slot][i];
+            if (!found)
+                continue;
+            if (!*mine) {
+                *mine = (char *) calloc(1, input->bytes);
+                if (input->make)
+                    input->make(*mine, input->original);
+            }
+            return *mine;
+        }
+    fail("nothing reduces what a task names in in_reduction");
+    return NULL;
+}
+
+static void end_llvm_reductions(void)
+{
+    struct llvm_reductions *group = context.llvm_reductions;
+    if (!group || group->group != context.groups || group->depth != context.depth)
+        return;
+    for (int slot = 0; slot < SLOTS; slot++)
+        for (int i = 0; i < group->count; i++)
+            if (group->copies[slot][i]) {
+                group->inputs[i].add(group->inputs[i].variable, group->copies[slot][i]);
+                if (group->inputs[i].destroy)
+                    group->inputs[i].destroy(group->copies[slot][i]);
+                free(group->copies[slot][i]);
+            }
+    context.llvm_reductions = group->outer;
+    free(group);
 }
 
 __asm__(".globl \"" WS_LINK_SYMBOL "\"\n\t.set \"" WS_LINK_SYMBOL "\", ws_uses");

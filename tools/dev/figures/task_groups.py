@@ -7,15 +7,17 @@ from .line import compare, median_us
 from .loops import OPENMP, over_perfect, with_openmp
 
 PROGRAMS = ("fib", "queens", "sort", "lu", "strassen", "uts")
+QUICK = ("fib", "queens", "strassen")
 FORMS = {"ws::task_group": "task_groups", "ws task": "task_groups_ws"}
 
 
 def task_groups(run, quick):
     pairs, rows = 3 if quick else 7, []
+    programs = QUICK if quick else PROGRAMS if run.has("tasks") else PROGRAMS[:-1]  # without nettle there is no tree search
     for compiler, library in OPENMP.items():
         for form, ours in {form: f"{name}_{compiler}" for form, name in FORMS.items() if run.has(f"{name}_{compiler}")}.items():
-            for program in PROGRAMS if run.has("tasks") else PROGRAMS[:-1]:     # without nettle there is no tree search
-                options = ["--what", program, "--repeats", 5 if program == "uts" else 10]
+            for program in programs:
+                options = ["--what", program, "--repeats", 5 if program == "uts" or quick else 10]
                 each = [*options, "--balanced"]
                 shared, serial, plain, balanced, rival = measure.in_turn(
                     pairs, lambda: run.run(ours, options, workshare=True), lambda: run.run(ours, [*each, "--without"]), lambda: run.run(ours, each),

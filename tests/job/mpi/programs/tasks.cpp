@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // tasks SEED ROUNDS: random trees of tasks of directives, in the ways in which they can be put and waited for. tasks
-// throw: an exception leaves a task.
+// throw: an exception leaves a task. tasks first: how often the first of two large tasks ran on another thread.
 #include "counted_tasks.h"
 
 #include <stdexcept>
@@ -224,6 +224,23 @@ int main(int argc, char** argv)
                 }
             }
 #pragma ws taskwait
+        return end();
+    }
+    if (argc > 1 && !strcmp(argv[1], "first")) {
+        int by_others_first = 0;
+        for (int i = 0; rank == 0 && i < 40; i++) {
+#pragma ws task shared(by_others_first)
+            {
+                busy(5e-3);
+                if (gettid() != owner)
+                    by_others_first++;
+            }
+#pragma ws task
+            busy(5e-3);
+#pragma ws taskwait
+        }
+        if (rank == 0)
+            printf("first by others: %d\n", by_others_first);
         return end();
     }
     rounds(argc, argv, round);
