@@ -23,7 +23,7 @@ DIRECTIVES = {
     'critical': ('one thread of all ranks of the node at a time', ['#pragma ws critical [(name)]', '!$ws critical [(name)]'], []),
 }
 FORTRAN = {'ws.h': 'In Fortran: the module *workshare* has the functions that are about phases and metrics.', 'mpix.h': 'In Fortran: the modules *mpix* and *mpix\\_f08*.', 'xmpi.h': 'In Fortran: the module *xmpi*.'}
-LINKED = {'ws.h': '-lws', 'task.h': '-lws', 'ws.hpp': '-lws'}
+LINKED = {'ws.h': '-lws', 'task.h': '-lws', 'task.hpp': '-lws', 'ws.hpp': '-lws'}
 
 
 def page_of(directive):
@@ -140,7 +140,7 @@ def described(header, name):
 
 
 def head(header):
-    pattern = r'/// @file\n((?:///.*\n)+)' if header.suffix == '.hpp' else r'@file\n(.*?)\*/'
+    pattern = r'/// @file\n((?:///[^\n]*\n)+)' if header.suffix == '.hpp' else r'@file\n(.*?)\*/'
     return Comment(re.search(pattern, header.read_text(), re.S)[1])
 
 

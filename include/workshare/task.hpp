@@ -267,6 +267,27 @@ private:
     ws_task_options given_ = {};
 };
 
+/// A pool of tasks of all ranks of a communicator, which runs them where cores are free.
+///
+/// @code
+/// ws::task_pool pool(comm);                           // collective
+/// auto kind = pool.kind(name, body);                  // on all ranks in the same order
+/// auto sums = pool.kind(name, body, combine);         // results are combined to one
+/// pool.put(kind, arguments...);                       // from tasks, too
+/// pool.put(ws::task_options().priority(3).pinned(), kind, arguments...);
+/// ws::task_future<R> future = pool.submit(kind, arguments...);
+/// pool.run();                                         // runs all tasks; collective
+/// R result = future.get();                            // after run(), once, on the rank that put the task
+/// R total = pool.total(sums, none);                   // of the last run, on all ranks
+/// ws_pool_counts counts = pool.counts();
+/// @endcode
+///
+/// Priorities are from -8 to 7; a rank's tasks with a higher one begin first. A pinned task runs on the rank that put
+/// it. The operation that combines results must be associative and commutative. Pools, kinds and futures must be gone
+/// before MPI_Finalize. The destructor is collective.
+///
+/// @par Source
+/// Workshare; the way tasks move between nodes is from "Dynamic Load Balancing Algorithm for MPI Parallel Computing".
 class task_pool {
 public:
     // Collective over comm. The pool, its kinds and futures are to be gone before MPI_Finalize.

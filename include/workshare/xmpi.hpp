@@ -56,8 +56,28 @@ private:
     int code_;
 };
 
-// Not copied; moved, it leaves an empty one behind. Arrays that are added must not move (their std::vector object, not
-// its elements) until they are removed or the partition is gone.
+/// Rows of arrays that move between the processes of a communicator, so that all take as long.
+///
+/// @code
+/// ws::partition rows(comm, n, info);      // n rows of all processes; collective
+/// rows.count();                           // rows of this process,
+/// rows.displ();                           // from this one on
+/// rows.add(vector, width, layout);        // count() * width elements, which move with their rows
+/// rows.add_csr(starts, columns, values);  // a sparse matrix by rows
+/// rows.remove(vector);
+/// rows.set_work(units);                   // what this process did in the iteration
+/// rows.begin_iteration();
+/// bool moved = rows.end_iteration();      // collective; so are begin_move() and finish_move(), its two parts
+/// rows.resize(processes);                 // only the first of them have rows; collective
+/// rows.set_goal(goal, value);             // their number follows a time or an efficiency; collective
+/// rows.counts(processes);                 // of all processes
+/// @endcode
+///
+/// A partition is moved, but not copied. The std::vector objects that were added must stay where they are until they
+/// are removed or the partition is gone; their elements may move. The destructor is collective.
+///
+/// @par Source
+/// Workshare; the moving of rows is from FLEX-MPI (xmpi.h).
 class partition {
 public:
     partition() = default;

@@ -55,7 +55,7 @@ void over(Task& task);
 // The calling thread's next task while it waits for something; null: `done()`.
 template <class Done> ws_deferred* wait_for_one(Participant& p, const char* what, Done&& done)
 {
-    // A wait inside of so many others takes no tasks of threads that are there to run them: each could bring another
+    // A wait inside `most_nested` others takes no tasks of threads that are there to run them: each could bring another
     // wait, and the stack is finite. Its own tasks are parts of what it waits for.
     constexpr unsigned most_nested = 32;
     const auto next = [] {

@@ -258,7 +258,7 @@ int mpi_scope(OptionScope scope)
     }
 }
 
-// Words, schedules and sizes are texts there, in so much room; 0: a number.
+// Returns the room for texts, which words, schedules and sizes are there; 0: a number.
 int length_of(const OptionRow& row)
 {
     return row.kind == OptionKind::schedule || row.kind == OptionKind::size || row.words[0] ? 64 : 0;

@@ -88,7 +88,7 @@
     PROCESS(COUNT, tasks_kept_worth, LATER, NONE, "tasks that were asked for and stayed: their run time did not make up for the way") \
     PROCESS(COUNT, tasks_kept_room, LATER, NONE, "the same: the receiver had no room") \
     PROCESS(COUNT, tasks_kept_moved, LATER, NONE, "the same: pinned, or moved twice already") \
-    PROCESS(COUNT, tasks_kept_none, LATER, NONE, "the same: there were not so many any more") \
+    PROCESS(COUNT, tasks_kept_none, LATER, NONE, "the same: fewer were left than were requested") \
     PROCESS(COUNT, openmp_recalled, LATER, WS_OPENMP_RECALLED, "lent cores whose owner came back before the region was over") \
     PROCESS(COUNT, openmp_left, LATER, NONE, "of them: given back before its end, by threads that had done their part") \
     PROCESS(COUNT, openmp_shared_recalled, LATER, NONE, "cores of other jobs a rank of which came back before the region was over") \

@@ -133,6 +133,15 @@ struct Conditions {
     double others = 0;         // what other programs used, on the node where that was most: a share, as Facts::others
 };
 
+// What a rank did in a phase, without the phases inside it.
+struct RankPhase {
+    int64_t phase; // index of Report::phases
+    PhaseCounts counts;
+    double cores;    // that computed for the rank, on average over counts.wall_s
+    double useful_s; // what the rank's own core computed there, for any rank; in part an estimate
+    double parallel, load_balance; // useful_s, divided by the longest rank's wall_s and by the largest useful_s
+};
+
 struct RankRow {
     int64_t rank, node, workers;
     std::string inactive;
@@ -140,6 +149,7 @@ struct RankRow {
     std::vector<LoopFigures> loops;
     std::vector<CoresFrom> cores;
     std::vector<TimeSlice> over_time;
+    std::vector<RankPhase> phases; // in the order of Report::phases; none if the program has no phases
 };
 struct NodeRow {
     int64_t node;
@@ -165,6 +175,9 @@ std::string path_text(const std::vector<std::string>& path);
 constexpr char report_schema[] = "workshare-report/2";
 // loops of ranks that a report holds; with more it has none, only loops of the job
 constexpr size_t most_rank_loops = 65536;
+// Rows of a rank in a phase that a report holds: at 264 bytes each, 9 MB on rank 0. With more, it has none of the
+// phases in which the ranks spent least time.
+constexpr size_t most_rank_phases = 32768;
 // changes of a rank's cores that are told: those behind them only by the last
 constexpr size_t most_cores_over_time = 1024;
 
@@ -186,6 +199,7 @@ struct Report {
     // Each behind the phase that it is in; of those in one phase, the one that takes most time first.
     std::vector<PhaseRowFigures> phases;
     bool rank_loops_omitted = false;
+    double rank_phases_omitted = 0; // phases of which ranks have no rows
 };
 
 // Takes the ranks one at a time, in any order.
@@ -204,16 +218,28 @@ private:
         PhaseCounts counts{};
         std::vector<Use> uses;
     };
+    struct RankPart { // of a phase, without those inside it
+        uint32_t rank; // see Use
+        PhaseCounts counts;
+    };
     struct Phase {
         std::string name;
         int64_t parent, level;
         PhaseSum own, whole;
+        std::vector<RankPart> parts; // of the ranks; empty if it is dropped
+        double time_s = 0;           // of all ranks
+        bool dropped = false;
     };
     // Adds the phases of the rank that comes next. Returns their places in phases_.
     std::vector<size_t> add_phases(const RankFigures& r);
     void add_phase(PhaseSum& to, const PhaseCounts& from) const;
     void sum_ranks(); // fills the report's parts that are about the job, its nodes and its ranks
+    double helped_share(const PhaseSum& p, const RankCounts& totals) const;
     PhasePart phase_part(const PhaseSum& p, const RankCounts& totals) const;
+    // Keeps at most most_rank_phases parts of ranks.
+    void drop_short_phases();
+    // Fills RankRow::phases; `places` is what order_phases() returned.
+    void add_rank_phases(const std::vector<int64_t>& places);
     // Fills Report::phases. Returns the place there of each of phases_.
     std::vector<int64_t> order_phases();
 
@@ -222,7 +248,7 @@ private:
         int64_t phase = no_phase_known; // in phases_
     };
     struct Place {
-        int64_t node, workers;
+        int64_t rank, node, workers;
     };
     Report report_;
     std::vector<RankFigures> ranks_; // without loops, calls, phases
@@ -234,6 +260,7 @@ private:
     // node, core: seconds that guests and workers computed there
     std::map<int64_t, std::map<unsigned, double>> busy_on_;
     size_t rank_loops_ = 0;
+    size_t rank_phases_ = 0; // in all of Phase::parts
 };
 
 std::string report_text(const Report& report);

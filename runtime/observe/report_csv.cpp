@@ -31,6 +31,8 @@ std::string quoted(const std::string& s)
     return q + '"';
 }
 
+std::string phase_text(const PhaseRowFigures& p) { return p.path.empty() ? "(run)" : path_text(p.path); }
+
 class Sheet {
 public:
     std::string text = "node,rank,loop,call,phase,metric,value,unit\n";
@@ -79,6 +81,28 @@ public:
         number(k, prefix + "cores_used", p.cores);
         efficiency(k, prefix, p.as_is);
         efficiency(k, prefix + "without_stealing_", p.without_stealing);
+    }
+
+    // Without figures that are 0, as in JSON.
+    void rank_phases(Key k, const std::vector<RankPhase>& all, const std::vector<PhaseRowFigures>& phases)
+    {
+        for (const RankPhase& p : all) {
+            k.phase = phase_text(phases[size_t(p.phase)]);
+            const auto put = [&](const std::string& name, double value) {
+                if (value != 0)
+                    number(k, name, value);
+            };
+            fields_of_phase(p.counts, put);
+            counters(k, "", p.counts);
+            for (unsigned i = 0; i < refusal_kinds; i++) {
+                put(std::string("refused_") + refusal_name(i), p.counts.refused[i]);
+                put(std::string("refused_") + refusal_name(i) + "_s", p.counts.refused_s[i]);
+            }
+            number(k, "cores_used", p.cores);
+            number(k, "useful_s", p.useful_s);
+            number(k, "parallel_efficiency", p.parallel);
+            number(k, "load_balance", p.load_balance);
+        }
     }
 
     void loops(Key k, const std::vector<LoopFigures>& all)
@@ -164,6 +188,7 @@ std::string report_csv(const Report& r)
             t.number(k, deal + "_cores", c.cores);
         }
         t.loops(k, n.loops);
+        t.rank_phases(k, n.phases, r.phases);
     }
     t.loops(all, r.loops);
     for (const CallFigures& c : r.calls) {
@@ -173,7 +198,7 @@ std::string report_csv(const Report& r)
     }
     for (const PhaseRowFigures& p : r.phases) {
         Key k;
-        k.phase = p.path.empty() ? "(run)" : path_text(p.path);
+        k.phase = phase_text(p);
         t.phase(k, "", p.own);
         t.phase(k, "whole_", p.whole);
     }

@@ -173,6 +173,27 @@ Json phases_of(const Report& r)
     return rows;
 }
 
+// What each rank did in each phase: the ranks and phases are places in their lists.
+Json rank_phases_of(const Report& r)
+{
+    Json rows = Json::array(), reasons = Json::array();
+    for (size_t i = 0; i < r.rank.size(); i++)
+        for (const RankPhase& p : r.rank[i].phases) {
+            const PhaseCounts& c = p.counts;
+            Json lost = Json::array();
+            for (unsigned k = 0; k < refusal_kinds; k++)
+                if (c.refused_s[k] > 0)
+                    lost.push_back({k, number(c.refused_s[k])});
+            rows.push_back({i, p.phase, number(c.entered), number(c.wall_s), number(c.computing_s), number(c.mpi_s),
+                            number(c.blocked_s), number(c.lent_s), number(c.borrowed_s), number(c.loops_s),
+                            number(p.cores), number(p.parallel), number(p.load_balance),
+                            number(counters_of(c).per_cycle), number(1e-9 * counters_of(c).hertz), std::move(lost)});
+        }
+    for (unsigned k = 0; k < refusal_kinds; k++)
+        reasons.push_back(refusal_text(k));
+    return {{"rows", rows}, {"reasons", reasons}, {"omitted", number(r.rank_phases_omitted)}};
+}
+
 Json page_of(const NamedReport& run)
 {
     const Report& r = *run.report;
@@ -199,7 +220,8 @@ Json page_of(const NamedReport& run)
             {"loops", loops_of(r)},
             {"nodes", nodes_of(r)},
             {"calls", calls_of(r)},
-            {"phases", phases_of(r)}};
+            {"phases", phases_of(r)},
+            {"rank_phases", rank_phases_of(r)}};
 }
 
 Json comparison(const std::vector<NamedReport>& runs)

@@ -92,6 +92,30 @@ Json loops(const std::vector<LoopFigures>& all, const std::vector<PhaseRowFigure
     return list;
 }
 
+// Figures that are 0 are left out: there are many rows, and most of them have few figures.
+Json rank_phases(const std::vector<RankPhase>& all, const std::vector<PhaseRowFigures>& phases)
+{
+    Json list = Json::array();
+    for (const RankPhase& p : all) {
+        Json j = {{"phase", phases[size_t(p.phase)].path}};
+        fields_of_phase(p.counts, [&](const char* name, double value) {
+            if (value != 0)
+                j[name] = number(name, value);
+        });
+        put_counters(j, p.counts);
+        for (unsigned k = 0; k < refusal_kinds; k++)
+            if (p.counts.refused[k] != 0 || p.counts.refused_s[k] != 0)
+                j["refused"][refusal_name(k)] = {{"times", count(p.counts.refused[k])},
+                                                 {"time_s", p.counts.refused_s[k]}};
+        j["cores_used"] = p.cores;
+        j["useful_s"] = p.useful_s;
+        j["parallel_efficiency"] = p.parallel;
+        j["load_balance"] = p.load_balance;
+        list.push_back(std::move(j));
+    }
+    return list;
+}
+
 Json over_time(const std::vector<TimeSlice>& slices)
 {
     Json j = {{"computing", Json::array()}, {"lent", Json::array()}, {"borrowed", Json::array()}};
@@ -178,8 +202,12 @@ std::string report_json(const Report& r)
                 {{"deal", c.deal}, {"at_s", c.at_s}, {"periods", count(c.periods)}, {"cores", count(c.cores)}});
         if (!n.over_time.empty())
             rank["over_time"] = over_time(n.over_time);
+        if (r.phases.size() > 1)
+            rank["phases"] = rank_phases(n.phases, r.phases);
         j["by_rank"].push_back(std::move(rank));
     }
+    if (r.rank_phases_omitted > 0)
+        j["rank_phases_omitted"] = count(r.rank_phases_omitted);
     j["by_loop"] = loops(r.loops, r.phases);
     for (const CallFigures& c : r.calls) {
         Json call = {{"call", c.name}};
@@ -340,7 +368,7 @@ std::vector<std::string> read_path(const At& at)
     return path;
 }
 
-int64_t read_phase_of_loop(const At& at, const Paths& paths)
+int64_t read_phase_named(const At& at, const Paths& paths)
 {
     if (at.j.is_null())
         return several_phases;
@@ -359,10 +387,34 @@ std::vector<LoopFigures> read_loops(const At& at, const Paths& paths)
         if (l.j.contains("cause")) // reports of old versions, and loops of ranks, lack it
             f.cause = read_cause(l["cause"]);
         if (l.j.contains("phase")) // likewise
-            f.phase = read_phase_of_loop(l["phase"], paths);
+            f.phase = read_phase_named(l["phase"], paths);
         loops.push_back(f);
     });
     return loops;
+}
+
+std::vector<RankPhase> read_rank_phases(const At& at, const Paths& paths)
+{
+    std::vector<RankPhase> phases;
+    at.each([&](const At& j) {
+        RankPhase p = {};
+        p.phase = read_phase_named(j["phase"], paths);
+        if (p.phase < 0)
+            j["phase"].wrong("null");
+        const auto all_may_lack = [](const std::string&) { return true; };
+        fields_of_phase(p.counts, Get{j, all_may_lack});
+        for (unsigned k = 0; k < refusal_kinds && j.j.contains("refused"); k++)
+            if (j["refused"].j.contains(refusal_name(k))) {
+                p.counts.refused[k] = j["refused"][refusal_name(k)]["times"].number();
+                p.counts.refused_s[k] = j["refused"][refusal_name(k)]["time_s"].number();
+            }
+        p.cores = j["cores_used"].number();
+        p.useful_s = j["useful_s"].number();
+        p.parallel = j["parallel_efficiency"].number();
+        p.load_balance = j["load_balance"].number();
+        phases.push_back(p);
+    });
+    return phases;
 }
 
 std::vector<TimeSlice> read_over_time(const At& at)
@@ -495,7 +547,7 @@ Report read_report(const std::string& bytes)
     });
     at["by_rank"].each([&](const At& n) {
         RankRow row = {n["rank"].integer(), n["node"].integer(), n["workers"].integer(), n["inactive"].text_or_null(),
-                       read_counts(n["totals"]), {}, {}, {}};
+                       read_counts(n["totals"]), {}, {}, {}, {}};
         if (n["loops"].j.is_null())
             r.rank_loops_omitted = true;
         else
@@ -507,8 +559,12 @@ Report read_report(const std::string& bytes)
             });
         if (n.j.contains("over_time")) // likewise
             row.over_time = read_over_time(n["over_time"]);
+        if (n.j.contains("phases")) // likewise
+            row.phases = read_rank_phases(n["phases"], paths);
         r.rank.push_back(std::move(row));
     });
+    if (at.j.contains("rank_phases_omitted"))
+        r.rank_phases_omitted = at["rank_phases_omitted"].number();
     r.loops = read_loops(at["by_loop"], paths);
     at["by_call"].each([&](const At& c) {
         CallFigures f = {c["call"].text(), {}};

@@ -546,6 +546,44 @@ std::string counters_in_phases(const std::vector<const PhaseRowFigures*>& shown)
                : "";
 }
 
+// What each rank did in each phase, without those inside it, if that is not long.
+std::string ranks_in_phases(const Report& r)
+{
+    size_t rows = 0;
+    bool counted = false;
+    for (const RankRow& n : r.rank) {
+        rows += n.phases.size();
+        for (const RankPhase& p : n.phases)
+            counted = counted || counters_of(p.counts).hertz > 0;
+    }
+    if (rows == 0)
+        return "";
+    if (rows > most_rows)
+        return "\n  Figures of each rank in each phase are in reports as JSON, CSV and HTML.\n";
+    std::vector<std::string> head = {"rank", "elapsed",  "computing", "blocked",
+                                     "lent", "borrowed", "cores",     "parallel"};
+    if (counted)
+        head.insert(head.end(), {"per cycle", "GHz"});
+    head.push_back("<phase");
+    Table t(head);
+    for (size_t i = 0; i < r.phases.size(); i++)
+        for (const RankRow& n : r.rank)
+            for (const RankPhase& p : n.phases)
+                if (size_t(p.phase) == i) {
+                    const PhaseCounts& c = p.counts;
+                    std::vector<std::string> cells = {
+                        std::to_string(n.rank),  time_text(c.wall_s), time_text(c.computing_s), time_text(c.blocked_s),
+                        time_text(c.lent_s), time_text(c.borrowed_s), format("%.2f", p.cores), percent(p.parallel)};
+                    if (const Counters of = counters_of(c); counted) {
+                        cells.push_back(of.hertz > 0 ? format("%.2f", of.per_cycle) : "-");
+                        cells.push_back(of.hertz > 0 ? format("%.2f", 1e-9 * of.hertz) : "-");
+                    }
+                    cells.push_back(phase_name(r.phases[i]));
+                    t.row(cells);
+                }
+    return "\nRANKS IN PHASES without those inside them (parallel: of the rank's core)\n" + t.text();
+}
+
 std::string phases(const Report& r)
 {
     if (r.phases.size() < 2)
@@ -563,7 +601,7 @@ std::string phases(const Report& r)
     const size_t rest = r.phases.size() - shown.size();
     return "\nPHASES with those inside them (own: elapsed without these; behind |: estimate without sharing)\n" +
            t.text() + (rest ? format("  ... and %s that took less\n", plural(double(rest), "phase").c_str()) : "") +
-           waiting_in_phases(shown) + counters_in_phases(shown);
+           waiting_in_phases(shown) + counters_in_phases(shown) + ranks_in_phases(r);
 }
 
 } // namespace

@@ -126,7 +126,7 @@ std::vector<size_t> ReportBuilder::add_phases(const RankFigures& r)
         const int64_t parent = p.parent == no_parent ? no_parent : int64_t(places[size_t(p.parent)]);
         const auto [at, is_new] = phase_of_.try_emplace({parent, p.name}, phases_.size());
         if (is_new)
-            phases_.push_back({p.name, parent, p.level, {}, {}});
+            phases_.push_back({p.name, parent, p.level, {}, {}, {}});
         places.push_back(at->second);
         whole.push_back(p.counts);
     }
@@ -137,17 +137,43 @@ std::vector<size_t> ReportBuilder::add_phases(const RankFigures& r)
             whole[size_t(parent)].entered = entered;
         }
     for (size_t i = 0; i < r.phases.size(); i++) {
-        add_phase(phases_[places[i]].own, r.phases[i].counts);
-        add_phase(phases_[places[i]].whole, whole[i]);
+        Phase& phase = phases_[places[i]];
+        add_phase(phase.own, r.phases[i].counts);
+        add_phase(phase.whole, whole[i]);
+        phase.time_s += r.phases[i].counts.wall_s;
+        if (!phase.dropped) {
+            phase.parts.push_back({uint32_t(places_.size() - 1), r.phases[i].counts});
+            rank_phases_++;
+        }
     }
+    drop_short_phases();
     return places;
+}
+
+// A phase is dropped for good, because the rows of the ranks that came before are gone. So which phases took least time
+// is judged by the ranks that have come until then.
+void ReportBuilder::drop_short_phases()
+{
+    if (rank_phases_ <= most_rank_phases)
+        return;
+    std::vector<Phase*> kept;
+    for (Phase& p : phases_)
+        if (!p.dropped)
+            kept.push_back(&p);
+    std::stable_sort(kept.begin(), kept.end(), [](const Phase* a, const Phase* b) { return a->time_s < b->time_s; });
+    for (size_t i = 0; rank_phases_ > most_rank_phases; i++) {
+        rank_phases_ -= kept[i]->parts.size();
+        kept[i]->parts = {};
+        kept[i]->dropped = true;
+        report_.rank_phases_omitted++;
+    }
 }
 
 void ReportBuilder::add(RankFigures&& r)
 {
     for (const auto& [core, seconds] : r.borrowed_on)
         busy_on_[r.node][core] += seconds;
-    places_.push_back({r.node, r.workers});
+    places_.push_back({r.rank, r.node, r.workers});
     const std::vector<size_t> places = add_phases(r);
     for (LoopFigures& l : r.loops) {
         l.phase = l.phase >= 0 ? int64_t(places[size_t(l.phase)]) : l.phase; // in phases_ from here on
@@ -213,21 +239,29 @@ Uses uses_of(RankFigures& r, const std::map<unsigned, double>& busy)
 
 } // namespace
 
-// The uses of cores by phase. By phase nobody counts whose core computed for others. So of what was borrowed in the
-// phase, ranks' cores are taken to have done the same share as in the whole run, divided among them by how long they
-// were lent; workers' cores the rest.
+// Returns the part of the time for which a rank's core was lent in the phase that it computed. By phase nobody counts
+// whose core computed for others. So of what was borrowed in the phase, ranks' cores are taken to have done the same
+// share as in the whole run, divided among them by how long they were lent; workers' cores the rest.
+double ReportBuilder::helped_share(const PhaseSum& p, const RankCounts& totals) const
+{
+    double lent = 0;
+    for (const PhaseSum::Use& u : p.uses)
+        lent += double(u.lent);
+    return ratio(std::min(lent, p.counts.borrowed_s * ratio(totals.helped_s, totals.borrowed_s)), lent, 0);
+}
+
 PhasePart ReportBuilder::phase_part(const PhaseSum& p, const RankCounts& totals) const
 {
-    double lent = 0, workers = 0;
+    const double share = helped_share(p, totals);
+    double at_home = 0, workers = 0;
     for (const PhaseSum::Use& u : p.uses) {
-        lent += double(u.lent);
+        at_home += double(u.lent) * share;
         workers += double(places_[u.rank].workers);
     }
-    const double at_home = std::min(lent, p.counts.borrowed_s * ratio(totals.helped_s, totals.borrowed_s));
     Uses uses;
     for (const PhaseSum::Use& u : p.uses) {
         const Place& place = places_[u.rank];
-        uses.now.push_back({place.node, double(u.useful) + double(u.lent) * ratio(at_home, lent, 0)});
+        uses.now.push_back({place.node, double(u.useful) + double(u.lent) * share});
         uses.plain.push_back({place.node, double(u.plain_useful)});
         for (int64_t w = 0; w < place.workers; w++) {
             uses.now.push_back({place.node, (p.counts.borrowed_s - at_home) / workers});
@@ -265,6 +299,27 @@ std::vector<int64_t> ReportBuilder::order_phases()
     return places;
 }
 
+void ReportBuilder::add_rank_phases(const std::vector<int64_t>& places)
+{
+    std::map<int64_t, RankRow*> row_of;
+    for (RankRow& row : report_.rank)
+        row_of[row.rank] = &row;
+    for (size_t i = 0; i < phases_.size() && phases_.size() > 1; i++) {
+        const PhasePart& all = report_.phases[size_t(places[i])].own;
+        const double share = helped_share(phases_[i].own, report_.totals), elapsed = all.as_is.elapsed_s;
+        for (const RankPart& part : phases_[i].parts) {
+            const PhaseCounts& c = part.counts;
+            const double useful = std::min(c.computing_s + c.lent_s * share, elapsed);
+            row_of[places_[part.rank].rank]->phases.push_back(
+                {places[i], c, ratio(c.computing_s + c.borrowed_s, c.wall_s, 0), useful, ratio(useful, elapsed),
+                 ratio(useful, all.as_is.communication * elapsed)});
+        }
+    }
+    for (RankRow& row : report_.rank)
+        std::sort(row.phases.begin(), row.phases.end(),
+                  [](const RankPhase& a, const RankPhase& b) { return a.phase < b.phase; });
+}
+
 void ReportBuilder::sum_ranks()
 {
     Report& t = report_;
@@ -290,7 +345,7 @@ void ReportBuilder::sum_ranks()
         t.elapsed_s = std::max(t.elapsed_s, c.wall_s);
         lag = std::max(lag, r.lag_s);
         t.rank.push_back({r.rank, r.node, r.workers, r.inactive, c, std::move(r.loops), std::move(r.cores),
-                          std::move(r.over_time)});
+                          std::move(r.over_time), {}});
     }
     t.nodes = double(nodes.size());
     t.as_is = efficiency(t.elapsed_s, all.now);
@@ -308,6 +363,7 @@ Report ReportBuilder::finish()
     Report& t = report_;
     sum_ranks();
     const std::vector<int64_t> places = order_phases();
+    add_rank_phases(places);
     for (RankRow& rank : t.rank)
         for (LoopFigures& l : rank.loops)
             l.phase = l.phase >= 0 ? places[size_t(l.phase)] : l.phase;

@@ -88,10 +88,11 @@ void mpi_library(const Job& job, Findings& out)
     if (p.mpi == "unknown")
         return out.skip("the loader could not be asked");
     if (p.mpi == "openmpi")
-        return out.problem("Open MPI: " + p.mpi_path,
-                           "it is another MPI with other handles: Workshare's mpirun starts such a program as so many "
-                           "jobs of one rank",
-                           rebuild);
+        return out.problem(
+            "Open MPI: " + p.mpi_path,
+            "it is another MPI with other handles: Workshare's mpirun starts each rank of such a program "
+            "as a job of its own",
+            rebuild);
     if (p.mpi == "static")
         return out.problem("an MPI that is linked into the program",
                            "a library that is part of the program cannot be replaced by Workshare's", rebuild);

@@ -321,10 +321,11 @@ int main(int argc, char** argv)
     app.add_flag("--json", options.json, "print one snapshot as a line of JSON and end, also with --once");
     app.add_option("-i,--interval", options.interval, "seconds between two looks, from 0.05 on; 1 if not given")
         ->check(CLI::Range(0.05, 86400.0).description(""))->type_name("SECONDS");
-    auto* count = app.add_option("-n,--count", options.count,
-                                 "with --once or --json: so many snapshots, at most until the jobs end; 0: until then")
-                      ->check(CLI::NonNegativeNumber.description(""))
-                      ->type_name("N");
+    auto* count =
+        app.add_option("-n,--count", options.count,
+                       "with --once or --json: the number of snapshots, at most until the jobs end; 0: until then")
+            ->check(CLI::NonNegativeNumber.description(""))
+            ->type_name("N");
     app.add_option("-p,--pid", options.selection.pid,
                    "only the job with this process: a rank, or what started it, such as mpirun")
         ->check(CLI::PositiveNumber.description(""))

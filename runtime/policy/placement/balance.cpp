@@ -72,7 +72,7 @@ void exchange(const Loads& loads, const Bins& bins, Deal& deal, long comparisons
     }
 }
 
-// What a bin with so much room left still needs of each load to come up to the height `goal`.
+// Returns what a bin with room for `room` more loads needs of each to come up to the height `goal`.
 double need(double goal, double sum, const Bin& b, int room) { return (goal * b.width - sum) / room; }
 
 // The heaviest load first, each to the bin that prefers it most: key(sum, bin, room left), looked at where there is

@@ -36,7 +36,7 @@ struct Heights {
     {
         return std::max((sum[bin] + more) / layout.bins[bin].width - limit, 0.0);
     }
-    // By how much more the bins would be too high if so much were moved from the process `from` to the process `to`.
+    // Returns by how much more the bins would be too high if `more` moved from the process `from` to the process `to`.
     double excess(int from, int to, double more) const
     {
         const size_t a = size_t(layout.bin_of[size_t(from)]), b = size_t(layout.bin_of[size_t(to)]);

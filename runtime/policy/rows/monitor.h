@@ -87,8 +87,8 @@ public:
     void expect(const Work& before, double gain, bool dedicated);
     // An interval is over. Foreign load that has come or gone since has nothing to do with the move: not compared.
     void compare(const Work& interval, bool dedicated, unsigned k);
-    // Expected gains count so much, 1 at most: what of them was measured, a move half as much as one after it; at first
-    // all, as if one move had gained what was expected.
+    // Returns the factor by which expected gains count, 1 at most: the part of them that was measured. A move counts
+    // half as much as the one after it. At first it is 1, as if one move had gained what was expected.
     double trust() const { return with_last().measured / with_last().expected; }
     // Seconds a unit of work that the next move has to promise, besides paying: after a move that gained nothing more
     // than that one had promised, and twice as much each further time in a row. The demand fades, so that moves are

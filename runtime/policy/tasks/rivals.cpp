@@ -30,7 +30,7 @@ public:
 
     void look(const Look& own, Actions& actions) override
     {
-        // An index is told when it has changed by so much that it may decide.
+        // Sends an index when it has changed enough to decide something.
         const double now = own.rest / own.cores, change = std::abs(now - told_);
         if (!has_told_ || (own.rest < 1) != told_empty_ ||
             change > std::max(own.capacity() / own.cores, 0.25 * told_)) {

@@ -86,6 +86,7 @@ for header in 'ws.h', 'task.h', 'mpix.h', 'xmpi.h':
     equal(f'functions of {header}', len(found) > 2, True)
 functions += [('ws.h', name, ['ws_critical']) for name in ('ws_critical_start', 'ws_critical_end')]
 functions += [('ws.hpp', f'ws::{name}', []) for name in ('for_each', 'for_chunks', 'transform_reduce', 'options', 'critical', 'phase')]
+functions += [('task.hpp', 'ws::task_pool', ['submit', 'total']), ('xmpi.hpp', 'ws::partition', ['add_csr', 'end_iteration'])]
 equal('functions', len(functions) > 30, True)
 FULL = {'declare': 'declare-reduction'}
 WORDS = {'for': rules['clause'] + rules['kind'], 'atomic': rules['word'] + rules['order']}
@@ -99,6 +100,7 @@ for name, section, words in [(f'ws-{FULL.get(d, d)}', 7, WORDS.get(d, [])) for d
     shown = re.sub('.\b', '', shown)
     equal(f'{name}({section}) does not name', sorted(w for w in set(words) if w not in shown), [])
     equal(f'{name}({section}) has sections', [s for s in ('NAME', 'SYNOPSIS', 'DESCRIPTION', 'SEE ALSO', *('SOURCE',) * (section == 3)) if f'\n{s}\n' not in shown], [])
+    equal(f'{name}({section}) has more of its header than comments', [s for s in ('#ifndef', '#endif') if s in shown], [])
     lint = subprocess.run(['mandoc', '-Tlint', '-Wwarning', path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     equal(f'{name}({section}): mandoc', [m for m in lint.stdout.splitlines() if 'paragraph macro' not in m and 'missing date' not in m], [])
 

@@ -38,6 +38,11 @@ def near(a, b, share=0.02, slack=1e-3):
     return abs(a - b) <= share * max(a, b) + slack
 
 
+def by_rank(result, path):
+    """What each rank did in a phase."""
+    return {rank['rank']: p for rank in result.report['by_rank'] for p in rank.get('phases', []) if '/'.join(p['phase']) == path}
+
+
 def as_counted(result):
     """Elapsed times are those of the longest rank; the sum of all phases' own times is the run's."""
     if expect(result, f'phases {sorted(result.by_path)}', set(result.by_path) == set(result.own) | {''}):
@@ -47,6 +52,11 @@ def as_counted(result):
             own, whole = max(own for own, _, _ in ranks.values()), max(whole for _, whole, _ in ranks.values())
             likely(result, f'{path} took {own}, without those inside: {p["wall_s"]}', near(p['wall_s'], own))
             likely(result, f'{path} took {whole}: {p["whole"]["wall_s"]}', near(p['whole']['wall_s'], whole))
+            parts = by_rank(result, path)
+            if expect(result, f'{path}: ranks {sorted(parts)}', set(parts) == set(ranks)):
+                for rank, (own, _, entered) in ranks.items():
+                    expect(result, f'{path}: rank {rank} entered {parts[rank].get("entered")}', parts[rank].get('entered') == entered)
+                    likely(result, f'{path}: rank {rank} took {own}: {parts[rank].get("wall_s")}', near(parts[rank].get('wall_s', 0), own))
     run_ = result.by_path['']['whole']
     expect(result, f'the run took {result.report["elapsed_s"]}: {run_["wall_s"]}', near(run_['wall_s'], result.report['elapsed_s'], 1e-3, 1e-3))
 
@@ -61,6 +71,11 @@ def nested(**more):
         likely(result, f'rank 1 waited in sync: {sync}', near(sync['blocked_s'], 50e-3, 0.2, 10e-3) and sync['mpi_s'] >= sync['blocked_s'])
         expect(result, f'waiting in step: {step["whole"]["mpi_s"]}', step['whole']['mpi_s'] < 1e-3)
         likely(result, f'cores: {solve["cores_used"]}', near(solve['cores_used'], 1.5, 0.05))
+        early = by_rank(result, 'sync').get(1, {})
+        likely(result, f'only rank 1 waited in sync: {early}', near(early.get('blocked_s', 0), sync['blocked_s'], 0.05) and
+               near(sum(reason['time_s'] for reason in early.get('refused', {}).values()), early.get('blocked_s', 0), 0.1, 2e-3))
+        both = by_rank(result, 'step/solve')
+        likely(result, f'100 and 50 ms of 100: {both}', near(both[0]['parallel_efficiency'], 1, 0.05) and near(both[1]['load_balance'], 0.5, 0.05))
         lost = sum(reason['time_s'] for reason in sync['refused'].values())
         expect(result, f'reasons of {sync["blocked_s"]} s: {lost}', lost <= sync['blocked_s'] - sync['lent_s'] + 1e-3)
 
@@ -83,6 +98,13 @@ def names():
     expect(result, f'a table of {len(table.splitlines())} lines', len(table.splitlines()) < 30 and 'phases that took less' in table)
     many = job('names', 20000, checked=False)
     expect(many, f'{len(many.by_path)} phases', len(many.by_path) == 16384)
+    for job_ in result, many:
+        rows = [len(rank['phases']) for rank in job_.report['by_rank']]
+        expect(job_, f'rows of ranks: {rows}', rows == 2 * [len(job_.by_path)] and 'rank_phases_omitted' not in job_.report)
+    wide = job('names', 10000, ranks=4, checked=False)     # more rows than a report has
+    rows = [len(rank['phases']) for rank in wide.report['by_rank']]
+    expect(wide, f'rows of ranks: {rows}', rows == 4 * [32768 // 4] and wide.report['rank_phases_omitted'] == 10003 - 32768 // 4)
+    expect(wide, 'the run is not left out', by_rank(wide, '').keys() == {0, 1, 2, 3})
     rest = many.by_path.get('(other phases)', {})
     expect(many, f'those without a row: {rest.get("entered")}', rest.get('entered') == 2 * (20000 - 16382) + 5)
 
@@ -167,6 +189,11 @@ def counted():
         expect(result, f'{name}: {got} instructions per cycle', near(got, per_cycle, 0.01, 0))
         expect(result, f'{name}: frequency {phase.get("frequency_hz")}', 0 < phase.get('frequency_hz', 0) < 1.55e9)
         likely(result, f'{name}: counted in {phase["counted_s"]} of {phase["computing_s"]}', 0.9 < phase['counted_s'] / phase['computing_s'] <= 1.001)
+    for name, per_cycle in ('dense', 2), ('sparse', 0.25):
+        for rank, part in by_rank(result, name).items():
+            got = part.get('instructions_per_cycle', 0)
+            expect(result, f'{name} of rank {rank}: {part}', near(got, per_cycle, 0.01, 0) and 0 < part.get('frequency_hz', 0) < 1.55e9 and part['cycles'] > 0)
+        expect(result, f'{name} by ranks', sorted(by_rank(result, name)) == [0, 1])
     # A phase of some tens of nanoseconds is left out, unless the thread had no CPU in one of thousands.
     likely(result, f'short: {short["counted_s"]}', short['counted_s'] == 0 and 'instructions_per_cycle' not in short)
     sums = [sum(p[field] for p in result.report['by_phase']) for field in ('counted_s', 'instructions', 'cycles')]
@@ -174,6 +201,7 @@ def counted():
     expect(result, f'phases add up to {sums}, and ranks to {total}', all(near(a, b, 1e-9, 1e-9) for a, b in zip(sums, total)))
     expect(result, f'nothing is refused: {result.report["conditions"]["counters_refused"]}', result.report['conditions']['counters_refused'] is None)
     table = result.err[result.err.index(COUNTED[0]):] if expect(result, 'no table of counters', COUNTED[0] in result.err and COUNTED[1] not in result.err) else ''
+    expect(result, 'the table of ranks in phases', re.search(r'^ +1 .* +0\.25 +\d\.\d\d +sparse$', result.err, re.MULTILINE))
     expect(result, 'the table of counters', re.search(r'^ +\S+ m?s +\S+ % +\S+ +2\.00 +\d\.\d\d +dense$', table, re.MULTILINE))
 
 

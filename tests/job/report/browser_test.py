@@ -30,7 +30,7 @@ def make(name, *args):
 
 
 made_up.write('a.json', ranks=4, loops=30, elapsed=2.0)
-made_up.write('b.json', ranks=4, loops=30, elapsed=1.0, phases=3)
+made_up.write('b.json', ranks=4, loops=30, elapsed=1.0, phases=3, counted=True)
 made_up.write('old.json', ranks=2, over_time=False)
 made_up.write('large.json', ranks=4096, loops=10000, phases=10000)
 one = make('one.html', '--html', 'b.json', '-o', 'one.html')
@@ -139,6 +139,18 @@ with browsing(folder) as browser:
     rows = cells('phases')
     expect(f'phases: {rows}', len(rows) == 5 and rows[0][:4] == ['phase', 'times', 'elapsed', 'own'] and rows[1][0] == '(run)' and
            rows[2][:4] == ['step/phase <0>', '1', '1.00 s', '500 ms'] and 'all ranks of the node waited: communication' in rows[2] and '1.25' in rows[2])
+    rows = cells('rank-phases')
+    expect(f'ranks and phases: {rows[:3]}', len(rows) == 4 * 4 and rows[0][:4] == ['rank', 'phase', 'times', 'elapsed'] and
+           rows[2][:2] == ['0', 'step/phase <0>'] and rows[2][3] == '333 ms' and rows[2][-3:] == ['1.00', '2.00', 'the rest takes less time than a hand-over 125 ms'])
+    expect(f'a cell: {said("rank-phases")}', said('rank-phases').startswith('rank 0, (run): elapsed 500 ms, computing 125 ms, in MPI 375 ms, waiting 375 ms, of which its core was lent 188 ms; '))
+    low, high = pixel('rank-phases', 0.2, 0.1), pixel('rank-phases', 0.2, 0.7)
+    expect(f'efficiencies of 25 % and 100 %: {low} {high}', high == [0x3b, 0x78, 0xb8] and low != high)
+    press('rank-phases', Keys.END, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    expect(f'the last cell: {said("rank-phases")}', said('rank-phases') == 'rank 3, step/phase <2>: it was not in this phase')
+    section('rank-phases').find_element(By.TAG_NAME, 'select').send_keys('instr')
+    expect('another figure', pixel('rank-phases', 0.2, 0.7) != high and 'instructions per cycle' in said('rank-phases'))
+    section('rank-phases').find_elements(By.TAG_NAME, 'th')[3].find_element(By.TAG_NAME, 'button').send_keys(Keys.ENTER)
+    expect('sorted', cells('rank-phases')[1][1] == '(run)' and cells('rank-phases')[-1][1] == 'step/phase <2>')
     reached = {script('return document.activeElement.tagName')}
     for _ in range(40):
         browser.switch_to.active_element.send_keys(Keys.TAB)
@@ -172,6 +184,9 @@ with browsing(folder) as browser:
     opens_in_time()
     expect('a row of each loop, few of them in the document', script('return document.querySelector("#loops table").getAttribute("aria-rowcount")') == '10001' and len(cells('loops')) < 100)
     expect('a row of each phase', script('return document.querySelector("#phases table").getAttribute("aria-rowcount")') == '10002' and len(cells('phases')) < 100)
+    expect('a row of each rank and phase', script('return document.querySelector("#rank-phases table").getAttribute("aria-rowcount")') == str(4096 * 8) and
+           len(cells('rank-phases')) < 100)
+    expect('what is left out', section('left-out').text == '9993 phases that took less time are left out.')
     script('document.querySelector("#loops .scroll").scrollTop = 1e9')
     patience.waited_for(lambda: cells('loops')[-1][0].endswith('loop_9999'), 10)
     expect(f'the last loop: {cells("loops")[-1]}', cells('loops')[-1][0].endswith('loop_9999'))

@@ -9,7 +9,7 @@ KEPT = pathlib.Path(__file__).resolve().parents[2] / 'unit/observe/version-1.jso
 SLICES = 64
 
 
-def report(ranks=2, loops=1, elapsed=1.0, over_time=True, started=1700000000, program='/bin/made_up', efficiency=0.9, phases=0):
+def report(ranks=2, loops=1, elapsed=1.0, over_time=True, started=1700000000, program='/bin/made_up', efficiency=0.9, phases=0, rank_phases=7, counted=False):
     """As a dictionary. Rank r computes for a part (r + 1) / ranks of the time. It waits for the rest, the last half of which its core is lent."""
     text = re.sub(r'"runs(_|")', r'"executions\1', KEPT.read_text()).replace('workshare-report/1', 'workshare-report/2', 1)
     made = json.loads(text)
@@ -45,6 +45,14 @@ def report(ranks=2, loops=1, elapsed=1.0, over_time=True, started=1700000000, pr
                     'whole': {**figures, 'wall_s': 2 * seconds, 'refused': refused, 'cores_used': 1.25}}
         made['by_phase'] = [phase([], elapsed)] + [phase(['step', f'phase <{n}>'], elapsed / (2 + n)) for n in range(phases)]
         made['by_loop'][0]['phase'] = ['step', 'phase <0>']
+        kept = ('wall_s', 'computing_s', 'mpi_s', 'blocked_s', 'lent_s')
+        for r, own in enumerate(made['by_rank']):   # the last is not in the last phase
+            own['phases'] = [{'phase': p['path'], 'entered': 1, **{name: own['totals'][name] / (2 + n) for name in kept}, 'cores_used': 1.0, 'useful_s': 0.5,
+                              'parallel_efficiency': (r + 1) / ranks, 'load_balance': 1 / (1 + n), 'refused': {'too_little': {'times': 1, 'time_s': 0.125}},
+                              **({'counted_s': 1, 'cycles': 2 * 10**9, 'instructions': (1 + n) * 10**9} if counted else {})}
+                             for n, p in enumerate(made['by_phase'][:1 + min(phases, rank_phases) - (r == ranks - 1)])]
+        if phases > rank_phases:
+            made['rank_phases_omitted'] = phases - rank_phases
     return made
 
 

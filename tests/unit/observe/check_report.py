@@ -70,6 +70,15 @@ def problems(report, sums_of_phases=True):
             holds(f'phases do not add up to {key}: {run["whole"][key]}, {all_[key]}', close(run['whole'][key], all_[key], 2e-3 + 0.002 * all_[key]))
         for key in 'executions_shared', 'executions_helped', 'iterations_stolen':
             holds(f'phases do not add up to {key}', run['whole'][key] == all_[key])
+    for p in report['by_phase'] if sums_of_phases else []:
+        parts = [q for r in report['by_rank'] for q in r.get('phases', []) if q['phase'] == p['path']]
+        for key in ('mpi_s', 'blocked_s', 'lent_s', 'borrowed_s', 'close_wait_s', 'computing_s', 'executions', 'iterations_stolen', 'instructions', 'cycles') if parts else ():
+            holds(f'phase {p["path"]}: {key} of its ranks does not add up', close(p[key], sum(q.get(key, 0) for q in parts)))
+        if parts:
+            holds(f'phase {p["path"]}: no rank took as long', close(p['wall_s'], max(q.get('wall_s', 0) for q in parts)))
+            if report['cores'] == report['ranks']:
+                mean = sum(q['parallel_efficiency'] for q in parts) / len(parts)
+                holds(f'phase {p["path"]}: efficiency {p["efficiency"]}, of its ranks {mean}', close(p['efficiency']['parallel_efficiency'], mean, 1e-4))
     all_ = report['totals']
     holds('borrowed is not what cores computed for others',
           close(all_['borrowed_s'], all_['helped_s'] + all_['borrowed_workers_s'] + all_['worker_helped_s'], 1e-6))

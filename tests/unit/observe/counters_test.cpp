@@ -89,6 +89,13 @@ TEST_CASE("the schema of reports has every counter, as its list describes it")
     phase = with_counters(phase, of_phase, "level", "refused");
     Json& whole = phase["properties"]["whole"];
     whole = with_counters(whole, of_phase, "", "refused");
+    Json& of_rank_in_phase = schema["properties"]["by_rank"]["items"]["properties"]["phases"]["items"];
+    const Json always = of_rank_in_phase["required"]; // counters that are 0 are left out
+    of_rank_in_phase = with_counters(of_rank_in_phase, of_phase, "phase", "refused");
+    of_rank_in_phase["required"] = always;
+    for (const Counter& c : of_phase)
+        if (c.where != "BOARD")
+            of_rank_in_phase["properties"][c.name]["description"] = "this rank's; see by_phase";
     const std::string wanted = schema.dump(1) + "\n";
     if (std::getenv("WS_WRITE_GOLDEN"))
         std::ofstream(path) << wanted;

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <cstring>
+#include <regex>
 #include <stdexcept>
 
 using namespace ws::observe;
@@ -415,6 +416,105 @@ TEST_CASE("phases of ranks are put together by their paths; what is inside a pha
     for (const PhaseRowFigures& p : r.phases)
         own += p.own.counts.computing_s;
     CHECK(own == Approx(r.totals.computing_s));
+}
+
+TEST_CASE("what a rank did in a phase is told by rank and phase, and adds up to both")
+{
+    ReportBuilder b; // rank 1 first: rows are found by rank
+    b.add(in_phases(1, {{"", no_parent, 3, 0}, {"solve", 0, 1, 0}, {"step", 0, 2, 0}, {"solve", 2, 4, 3}}));
+    b.add(in_phases(0, {{"", no_parent, 1, 0}, {"step", 0, 2, 1}, {"solve", 1, 4, 0}}));
+    const Report made = b.finish(), read = read_report(report_json(made));
+    for (const Report* r : {&made, &read}) {
+        CHECK(r->rank_phases_omitted == 0);
+        REQUIRE(r->rank.size() == 2);
+        REQUIRE(r->rank[0].phases.size() == 3);
+        REQUIRE(r->rank[1].phases.size() == 4);
+        for (size_t i = 0; i < r->phases.size(); i++) {
+            INFO(path_text(r->phases[i].path));
+            const PhasePart& all = r->phases[i].own;
+            double computing = 0, useful = 0, mpi = 0, best = 0, n = 0;
+            for (const RankRow& rank : r->rank)
+                for (const RankPhase& p : rank.phases)
+                    if (size_t(p.phase) == i) {
+                        n++;
+                        computing += p.counts.computing_s;
+                        mpi += p.counts.mpi_s;
+                        useful += p.useful_s;
+                        best = std::max(best, p.load_balance);
+                        CHECK(p.counts.entered == 1 + rank.rank);
+                        CHECK(p.parallel == Approx(p.load_balance * all.as_is.communication));
+                    }
+            CHECK(computing == Approx(all.counts.computing_s));
+            CHECK(mpi == Approx(all.counts.mpi_s));
+            CHECK(useful / (n * all.as_is.elapsed_s) == Approx(all.as_is.parallel));
+            CHECK(best == Approx(1));
+        }
+        const RankPhase& solve = r->rank[1].phases[2]; // in step: 4 s, 3 of them in MPI, while rank 0 computed
+        CHECK(r->phases[size_t(solve.phase)].path == Path{"step", "solve"});
+        CHECK(solve.counts.wall_s == 4);
+        CHECK(solve.counts.refused_s[0] == 3);
+        CHECK(solve.parallel == Approx(0.25));
+        CHECK(solve.load_balance == Approx(0.25));
+        CHECK(solve.cores == Approx(0.25));
+    }
+    const std::string csv = report_csv(made), text = report_text(made);
+    CHECK(csv.find("\n0,1,,,step/solve,mpi,3,s\n") != std::string::npos);
+    CHECK(csv.find("\n0,1,,,step/solve,parallel_efficiency,0.25,ratio\n") != std::string::npos);
+    CHECK(text.find("RANKS IN PHASES") != std::string::npos);
+    const std::regex row("\n +1 +4.00 s +1.00 s +0 +0 +0 +0.25 +25.0 % +solve\n");
+    CHECK(std::regex_search(text, row));
+}
+
+TEST_CASE("a core that was lent in a phase did useful work there")
+{
+    ReportBuilder b;
+    for (int rank : {0, 1}) {
+        RankFigures r = half(rank);
+        PhaseCounts c = r.phases[0].counts;
+        r.phases[0].counts = {};
+        r.phases.push_back({"solve", 0, named_phase, c});
+        b.add(std::move(r));
+    }
+    const Report r = b.finish();
+    REQUIRE(r.rank[0].phases.size() == 2);
+    const RankPhase &lender = r.rank[0].phases[1], &owner = r.rank[1].phases[1];
+    CHECK(lender.counts.lent_s == 1);
+    CHECK(lender.useful_s == Approx(2)); // 1 s for itself, 1 s for rank 1
+    CHECK(lender.parallel == Approx(1));
+    CHECK(lender.cores == Approx(0.5));
+    CHECK(owner.useful_s == Approx(2));
+    CHECK(owner.counts.borrowed_s == 1);
+    CHECK(owner.cores == Approx(1.5));
+}
+
+TEST_CASE("of many ranks and phases a report has the phases in which ranks spent most time")
+{
+    ReportBuilder b;
+    constexpr unsigned ranks = 5, names = 10000;
+    for (unsigned rank = 0; rank < ranks; rank++) {
+        RankFigures r = in_phases(int(rank), {{"", no_parent, 1, 0}});
+        for (unsigned i = 0; i < names; i++) {
+            PhaseCounts c = {};
+            c.entered = 1;
+            c.wall_s = c.computing_s = 1e-6 * (1 + i);
+            r.phases.push_back({"name " + std::to_string(i), 0, named_phase, c});
+        }
+        b.add(std::move(r));
+    }
+    const Report r = b.finish(), again = read_report(report_json(r));
+    CHECK(r.phases.size() == names + 1);
+    for (const Report* of : {&r, &again}) {
+        size_t rows = 0;
+        for (const RankRow& rank : of->rank) {
+            rows += rank.phases.size();
+            for (const RankPhase& p : rank.phases) // the run, and those that took longest
+                CHECK((p.phase == 0 || p.counts.wall_s > 1e-6 * (names - most_rank_phases / ranks)));
+        }
+        CHECK(rows <= most_rank_phases);
+        CHECK(rows > most_rank_phases - ranks);
+        CHECK(of->rank_phases_omitted == double(names + 1 - rows / ranks));
+    }
+    CHECK(report_text(r).find("RANKS IN PHASES") == std::string::npos);
 }
 
 TEST_CASE("a loop is of the phase that it ran in on all ranks, or of several")

@@ -75,11 +75,21 @@ for function, name in (workshare.ranks, 'by_rank'), (workshare.loops, 'by_loop')
     same(f'columns of {name}', {tuple(row) for row in table}, {tuple(table[0])})
     same(f'no lists or dicts in {name}', [v for row in table for v in row.values() if isinstance(v, (list, dict))], [])
 same('lent_s', [row['lent_s'] for row in workshare.ranks(GOLDEN)], [rank['totals']['lent_s'] for rank in golden['by_rank']])
+parts = workshare.rank_phases(GOLDEN)
+same('ranks and phases', [(row['rank'], row['phase'], row['wall_s']) for row in parts],
+     [(rank['rank'], '/'.join(p['phase']), p.get('wall_s', 0)) for rank in golden['by_rank'] for p in rank['phases']])
 both = workshare.runs(GOLDEN, GOLDEN)
 same('two runs', [row['elapsed_s'] for row in both], 2 * [golden['elapsed_s']])
 same('efficiency', both[0]['efficiency_parallel_efficiency'], golden['efficiency']['parallel_efficiency'])
 
 with tempfile.TemporaryDirectory() as folder:
+    part = os.path.join(folder, 'part.json')
+    with open(part, 'w', encoding='utf-8') as f:
+        of_phase = golden['by_rank'][0]['phases'][0]
+        blocked = of_phase.pop('blocked_s')
+        json.dump(golden, f)
+        of_phase['blocked_s'] = blocked
+    same('a figure that a rank lacks is 0', [row['blocked_s'] for row in workshare.rank_phases(part)], [0] + [row['blocked_s'] for row in parts[1:]])
     for text, said in ('{', 'no JSON'), ('[]', 'no report of Workshare'), ('{"schema": "workshare-top/3"}', 'no report of Workshare'), \
             ('{"schema": "workshare-report/9"}', 'a report of version 9; this reads version 2'):
         bad = os.path.join(folder, 'bad.json')

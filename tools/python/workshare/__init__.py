@@ -17,7 +17,7 @@ Reports are files of `mpirun -workshare-report=run.json`:
 The functions of the calling process stand in process.py, those for reports in reports.py.
 """
 from .process import enable, is_active, metrics, phase, phase_begin, phase_end, wait_begin, wait_end, waiting
-from .reports import calls, loops, phases, ranks, read_report, runs
+from .reports import calls, loops, phases, rank_phases, ranks, read_report, runs
 
-__all__ = ['calls', 'enable', 'is_active', 'loops', 'metrics', 'phase', 'phase_begin', 'phase_end', 'phases', 'ranks', 'read_report', 'runs', 'wait_begin',
-           'wait_end', 'waiting']
+__all__ = ['calls', 'enable', 'is_active', 'loops', 'metrics', 'phase', 'phase_begin', 'phase_end', 'phases', 'rank_phases', 'ranks', 'read_report', 'runs',
+           'wait_begin', 'wait_end', 'waiting']

@@ -35,10 +35,10 @@ def _flat(values, before=''):
             yield before + name, value
 
 
-def _table(files, rows_of):
+def _table(files, rows_of, missing=None):
     rows = [{'file': os.fspath(file), **row} for file in files for row in rows_of(read_report(file))]
     columns = list(dict.fromkeys(name for row in rows for name in row)) or ['file']
-    rows = [{name: row.get(name) for name in columns} for row in rows]
+    rows = [{name: row.get(name, missing) for name in columns} for row in rows]
     try:
         import pandas
     except ImportError:
@@ -78,6 +78,15 @@ def loops(*files):
 def phases(*files):
     """A row per phase, of all ranks together."""
     return _table(files, lambda report: _rows(report, 'by_phase'))
+
+
+def rank_phases(*files):
+    """A row per rank and phase, without the phases inside it. Figures that a rank lacks there are 0."""
+    def rows(report):
+        for rank in report['by_rank']:
+            for entry in rank.get('phases') or []:
+                yield {'rank': rank['rank'], 'node': rank['node'], **dict(_flat({**entry, 'phase': '/'.join(entry['phase'])}))}
+    return _table(files, rows, missing=0)
 
 
 def calls(*files):
