@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * host gain | pmpi | sums | double | rounds | stop | twice | again | forever: what host_test.py, the tests of nodes and
- * trouble_test.py run under another MPI. */
+ * host gain | nothing KIND | pmpi | sums | double | rounds | stop | twice | again | forever: what host_test.py, the
+ * tests of nodes and trouble_test.py run under another MPI. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -85,6 +85,51 @@ static void gain(void)
             printf("%s %.3f\n", names[kind], best / (N * 100e-6));
     }
     MPI_Comm_free(&comm);
+}
+
+static int none_query(void *extra, MPI_Status *s)
+{
+    (void) extra;
+    MPI_Status_set_elements(s, MPI_INT, 0);
+    MPI_Status_set_cancelled(s, 0);
+    return MPI_SUCCESS;
+}
+static int none_free(void *extra) { return (void) extra, MPI_SUCCESS; }
+static int none_cancel(void *extra, int complete) { return (void) extra, (void) complete, MPI_SUCCESS; }
+
+/* The same in waits that lend nothing: in a collective call on a communicator on which one has failed, or for a
+ * generalized request beside a message. */
+static void nothing(const char *kind)
+{
+    const int failed = !strcmp(kind, "failed");
+    double best = 1e9;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (failed && MPI_Bcast(&rank, -1, MPI_INT, 0, comm) == MPI_SUCCESS)
+        printf("wrong: a negative count is no error\n");
+    for (int turn = 0; turn < 4; turn++) {
+        MPI_Request requests[2];
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (!failed && rank != 0) {
+            int got = -1;
+            MPI_Grequest_start(none_query, none_free, none_cancel, NULL, &requests[0]);
+            MPI_Grequest_complete(requests[0]);
+            MPI_Irecv(&got, 1, MPI_INT, 0, turn, comm, &requests[1]);
+            MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+            if (got != turn)
+                printf("wrong: %d\n", got);
+        }
+        best = loop_of_rank_0(best);
+        if (failed)
+            MPI_Barrier(comm);
+        else if (rank == 0)
+            for (int to = 1; to < ranks; to++)
+                MPI_Send(&turn, 1, MPI_INT, to, turn, comm);
+    }
+    MPI_Comm_free(&comm);
+    if (rank == 0)
+        printf("%s %.3f\n", kind, best / (N * 100e-6));
 }
 
 /* Each even rank has a loop, whose iterations sleep; the next rank waits for a message of it. */
@@ -213,6 +258,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (!strcmp(argv[1], "gain"))
         gain();
+    else if (!strcmp(argv[1], "nothing"))
+        nothing(argv[2]);
     else if (!strcmp(argv[1], "pmpi"))
         pmpi();
     else if (!strcmp(argv[1], "sums"))

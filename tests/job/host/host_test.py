@@ -23,6 +23,13 @@ def gains():
     likely(result, f'waits in which nobody helped: {late}', not late)
 
 
+def nothing():
+    """In these waits nothing is lent, as docs/guides/any-mpi.md says; the loop is that of gains()."""
+    for kind in 'failed', 'generalized':
+        result = run('host', 'nothing', kind, title=f'nothing is lent: {kind}')
+        expect(result, f'lent, or wrong: {result.out}', result.out.startswith(kind + ' ') and 'wrong' not in result.out and result.stats.get('chunks_stolen') == 0)
+
+
 def equal_sums():
     for ranks in 2, 3:
         alone, shared = (run('host', 'sums', ranks=ranks, workshare=on, title=f'sums, {ranks} ranks') for on in (False, True))
@@ -147,4 +154,5 @@ if FAMILY == 'openmpi':    # ranks of MPICH spin: with more of them than cores e
     rounds()
 if CORES >= 2:
     gains()
+    nothing()
 finish()

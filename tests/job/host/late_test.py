@@ -45,6 +45,16 @@ def tools():
         expect(shared, 'the tool counts otherwise', sorted(alone.out.splitlines()) == sorted(shared.out.splitlines()) and 'Allreduce=' in alone.out)
 
 
+def openmp_regions():
+    """Those of a module are not shared, and the summary says that none was seen; those of a program that is linked with MPI are."""
+    program = os.path.join(FOLDER, 'regions')
+    subprocess.run([MPICC, '-O1', '-fopenmp', '-o', program, os.path.join(SOURCES, 'regions.c')], check=True, timeout=60)
+    for title, words, seen in (('a module', (INTERPRETER, module('regions.so', 'regions.c', '-fopenmp')), False), ('a program', (program,), True)):
+        result = run(*words, options=('-workshare-openmp=lend',), env={'OMP_NUM_THREADS': '1'}, title=f'parallel regions of {title}')
+        expect(result, 'a wrong sum', result.out == 'sum 79600\n')
+        expect(result, f'seen: not {seen}', ('no parallel region was seen' in result.err) != seen and result.summary())
+
+
 def says(result, pattern):
     lines = [line for line in result.err.splitlines() if 'workshare' in line]
     expect(result, f'said {lines}, wanted {pattern}', len(lines) == 1 and re.search(pattern, lines[0]))
@@ -89,6 +99,7 @@ subprocess.run([MPICC, '-O1', '-shared', '-fPIC', '-o', TOOL, os.path.join(SOURC
 plain = module('plain.so', 'host.c', '-Wno-unknown-pragmas')
 equal_sums(plain)
 tools()
+openmp_regions()
 another_mpi()
 past_workshare()
 no_mpi()
