@@ -55,7 +55,7 @@ def wait_for_calm(seconds):
 
 
 def waited_for(condition, seconds, own=lambda: 0.0):
-    """Whether condition() comes true within so many seconds, or, where others use the CPUs all that time, within four times as many and 15. own():
+    """Whether condition() comes true within that many seconds, or, where others use the CPUs all that time, within four times as many and 15. own():
     what children use that have not ended."""
     last = time.monotonic() + 4 * seconds + 15
     while seconds > 0 and time.monotonic() < last:

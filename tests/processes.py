@@ -42,7 +42,7 @@ def cpu_seconds(pids):
 
 
 def end_processes(mark, seconds):
-    """Kills those that still live after so many seconds, and returns them: a launcher may end ahead of the last of its processes."""
+    """Kills those that still live after that many seconds, and returns them: a launcher may end ahead of the last of its processes."""
     left = [] if patience.waited_for(lambda: not processes_of(mark), seconds, lambda: cpu_seconds(processes_of(mark))) else processes_of(mark)
     for pid in left:
         kill(pid)
@@ -82,7 +82,7 @@ def name_of(pid):
 
 
 def wait_for_ranks(processes, program, ranks, seconds=10):
-    """The ids of a job's ranks, in rising order, as soon as there are so many of that program."""
+    """The ids of a job's ranks, in rising order, as soon as that many of them run the program."""
     found = []
 
     def all_there():

@@ -59,7 +59,7 @@ HEAD = """struct state {
 
 
 def source(every):
-    """Every so many loops have a directive; 0: none has."""
+    """One loop in that many has a directive; 0: none has."""
     text = HEAD
     for k in range(LOOPS):
         clauses, head, body = LOOP_KINDS[k % len(LOOP_KINDS)]

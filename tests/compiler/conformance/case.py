@@ -14,7 +14,7 @@ class Case:
     scope: str = ''
     other: str = ''
     languages: tuple = ('c', 'c++')
-    regions: int = 1            # so many must open at least
+    regions: int = 1            # the least number that must open
     openmp: bool = False        # needs -fopenmp
     declarations: str = ''      # Fortran: what stands before the statements
     compilers: tuple = ('gcc', 'clang')

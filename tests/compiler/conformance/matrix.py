@@ -48,7 +48,7 @@ def kind(compiler):
     return compiler.partition('-')[0]
 
 
-# Of --fast: one configuration of the four for each language and compiler, so that each stands with each at least once.
+# With --fast, each language and compiler has one configuration of the four, so that each stands with each at least once.
 DIAGONAL = {('c', 'gcc'): '-O3', ('c++', 'gcc'): '-O0 -fopenmp', ('c', 'clang'): '-O0', ('c++', 'clang'): '-O3 -fopenmp',
             ('fortran', 'gcc'): '-O3 -fopenmp'}
 DIAGONAL_CASES = 200        # per language and compiler

@@ -253,7 +253,7 @@ class Test:
            'ws_loop_start_step', 'ws_loop_ull_start_step', 'ws_loop_end', 'ws_reduction_start', 'ws_reduction_end', 'ws_alone', 'ws_atomic_start', 'ws_atomic_end',
            'ws_critical_start', 'ws_critical_end', *TASKS, *CLANG_TASKS, 'ws_uses', 'ws_plain_begin', 'ws_plain_end', 'ws_link_with_-fws'}
 
-    # Of -fws=openmp: openmp_test.py; of gfortran's.
+    # -fws=openmp calls these (openmp_test.py), and gfortran's code does.
     OTHERS = {'ws_openmp', 'ws_openmp_loop', 'ws_too_many_iterations', 'ws_group_begin', 'ws_group_put', 'ws_group_wait', 'ws_group_wanted'}
 
     @staticmethod
@@ -338,7 +338,7 @@ class Test:
         return output
 
     def machine_code(self, options, skip=0):
-        """{function: [(address, bytes, instruction)]} of plain.c, so many bytes behind the begin of a cache line."""
+        """{function: [(address, bytes, instruction)]} of plain.c, for code that begins at that many bytes behind the start of a cache line."""
         if options != self.assembled_with:
             self.plain_code(*options, to=self.path('plain.s'))
             with open(self.path('plain.s')) as f:

@@ -19,7 +19,7 @@ make_system() {
     trap '[ -n "$keep" ] || rm -rf --one-file-system "$root"' EXIT
     debootstrap --variant=minbase "$1" "$root" "$mirror" >"$folder/$2.log" 2>&1 || { tail -n 5 "$folder/$2.log" >&2; exit 1; }
     rm -rf "$root"/var/lib/apt/lists/*
-    # Of a suite that changes daily a mirror may have an older state.
+    # A mirror may have an older state of a suite that changes daily.
     echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/mirror-that-stands"
     echo "127.0.0.1 localhost $(hostname)" >"$root/etc/hosts"
 }

@@ -110,7 +110,7 @@ def check_format():
             assert (done.returncode != 0) == (refused is not None) == (f'tools/dev/format: {refused}: ' in done.stderr), done
             changed = [name for name in (c, python) if open(name).read() != long]
             assert changed == ([] if refused else [c]), (files_given, changed)
-        # Of comments only paragraphs are filled, not the examples between them, and the end does not stand alone.
+        # Only the paragraphs of a comment are filled, not the examples between them, and the end does not stand alone.
         example = '/* Text:\n *\n *     int i;\n *     f("' + 'a' * 120 + '");\n *     int j;\n *\n'
         with open(c, 'w') as f:
             f.write(f'// SPDX-License-Identifier: MIT\n{example} * {"x " * 58}x */\n')

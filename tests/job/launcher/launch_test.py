@@ -102,7 +102,7 @@ for files in range(6, 46, 2):
         expect(f'{files} files', (code, out, err.count('\n'), 'cannot start' in err, 'Too many open files' in err), (255, '', 1, True, True))
 expect('with few files and with enough', seen, {0, 255})
 
-# Who reads its output may go: mpirun ends then, as any program does.
+# The reader of its output may go: mpirun ends then, as any program does.
 token = uuid.uuid4().hex
 with subprocess.Popen([MPIRUN, '-n', '2', 'yes'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={**os.environ, TOKEN: token}) as job:
     line = job.stdout.readline()

@@ -15,7 +15,7 @@ Of LLVM's, those count whose exit status is the result: most of the OpenMP Valid
 --only GROUP    c, c++ or fortran: libgomp's by GCC; clang-c, clang-c++: the same by clang; llvm-c, llvm-c++: LLVM's own
 --program NAME  those whose name begins so; of all groups
 --record FILE   results are kept there; what it has is not run again, but counts
---seconds S     none begins after so many; with --record the next call goes on
+--seconds S     none begins after S seconds; with --record the next call goes on
 --source PATH   an unpacked folder of tests, instead of a group's own
 """
 import argparse
@@ -32,7 +32,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 from foreign import job, kept_part, part, said, skip  # noqa: E402
 
-# Of a group: what its programs are, the name of its tests, their folders, ends of names, compiler.
+# A group's programs: what they are, the name of their tests, folders, ends of names, compiler.
 Group = collections.namedtuple('Group', 'about tests folders ends compiler')
 C, CXX, SHARED, LLVM = ('.c',), ('.C', '.c'), 'libgomp.c-c++-common', ('*', 'worksharing/*')
 CLANG = next((name for name in ('clang-14', 'clang') if shutil.which(name)), None)
@@ -66,7 +66,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 Case = collections.namedtuple('Case', 'group path label flags sources environment arguments')
 DIRECTIVE = re.compile(r'\{ *(dg-[a-z-]+) +(.*?) *\}[ */]*$', re.MULTILINE)
 RUN = re.compile(r'^ *(?://|/\*|!) *RUN: *(.*?)(?: *\*/)?$', re.MULTILINE)
-# Of mpirun, about a rank that ended.
+# What mpirun prints about a rank that ended.
 BANNER = re.compile(r'=|This typically|Please see|YOUR APPL|$')
 KEPT = re.compile(r'no parallel region is shared: ([^;]*)')
 

@@ -11,7 +11,7 @@ import tempfile
 from job import CORES, expect, finish, likely, repeated, run, side_by_side, skip
 
 COMPILERS = sys.argv[3:]  # besides GCC: suffixes of the program's name
-NODE = {'WS_CORES': '16', 'OMP_NUM_THREADS': '8', 'OMP_WAIT_POLICY': 'passive'}  # so many would spin on the few real cores
+NODE = {'WS_CORES': '16', 'OMP_NUM_THREADS': '8', 'OMP_WAIT_POLICY': 'passive'}  # else they would spin on the few real cores
 
 
 def told(result):

@@ -31,7 +31,7 @@ def moved(result):
 
 @repeated
 def moves(least, *args, **how):
-    """Tasks move, more than so many; how many of them."""
+    """Tasks move, more than that number; how many of them."""
     result = job('tasks_oracle', *args, **how)
     came = moved(result)
     likely(result, f'only {came} tasks move', came > least)

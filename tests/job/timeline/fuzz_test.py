@@ -154,7 +154,7 @@ if not subprocess.run(['/usr/bin/python3', '-c', 'import otf2'], capture_output=
         part = random.choice(parts).replace('good', 'bad') if turn else 'bad.otf2'
         with open(part, 'rb') as f:
             hurt = f.read()
-        # The first: so many properties that the library would read on for days.
+        # The first has more properties than the library could read in days.
         hurt = hurt_bytes(hurt) if turn else hurt.replace(b'Workshare 0.0.1\0\0', b'Workshare 0.0.1\0\4')
         with open(part, 'wb') as f:
             f.write(hurt)

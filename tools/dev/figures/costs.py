@@ -41,7 +41,7 @@ def claim_cost(run, quick):
         return lambda: run.run(f"claim_cost_omp_{compiler}", [*options, "--threads", threads], ranks=1, bind="none", env=env)
     compilers = [c for c in COMPILERS if run.has(f"claim_cost_omp_{c}")]
     names = {"gcc": "libgomp", "clang": "libomp"}
-    # with so many iterations that the loop is long enough to be shared
+    # with enough iterations for the loop to be worth sharing
     for who, ours, threads, rivals in (("alone", options, 1, [c for c in compilers if c == "gcc"]),
                                        ("two cores", ["--iterations", 5000000, "--repeats", 20 if quick else 60, "--helped"], 2, compilers)):
         shared, *others = measure.in_turn(3 if quick else 7, lambda: run.run("claim_cost", ours, workshare=True),

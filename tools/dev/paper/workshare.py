@@ -15,7 +15,7 @@ CORES = sleeping.CORES
 
 
 def pretend(nodes):
-    """Sixteen cores on so many nodes."""
+    """Sixteen cores on that many nodes."""
     return {"WS_CORES": str(CORES // nodes), **({"MPIR_CVAR_NUM_CLIQUES": str(nodes)} if nodes > 1 else {})}
 
 

@@ -27,7 +27,7 @@ def encoded(parts, states):
 
 
 def thinned(arrows, most, length, pair=slice(1, 3)):
-    """At most so many arrows: between two rows, which stand at `pair`, only one in each short while."""
+    """At most that many arrows: between two rows, which stand at `pair`, only one in each short while."""
     if len(arrows) <= most:
         return arrows
     pairs = len({arrow[pair] for arrow in arrows})
