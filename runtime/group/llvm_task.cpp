@@ -21,7 +21,7 @@ struct Given {
     int part;
     int (*destroy)(int, void*); // WS_TASK_DESTROY: its objects
     uintptr_t priority;
-    // Of a taskloop, whose iterations have the numbers lower to upper.
+    // A taskloop has the iterations lower to upper.
     uint64_t lower, upper, step;
     int is_last;
     void* reductions;
