@@ -2,6 +2,7 @@
 #include "policy/rows/allowance.h"
 
 #include "base/whole_number.h"
+#include "options/size.h"
 
 #include <cerrno>
 #include <climits>
@@ -26,10 +27,8 @@ int Allowance::look()
     } else
         wrong = std::strerror(errno);
     if (wrong.empty()) {
-        const std::string_view line(text, std::strcspn(text, " \t\r\n"));
-        const bool is_whole = text[line.size() + std::strspn(text + line.size(), " \t\r\n")] == 0;
-        const std::optional<uint64_t> number = base::whole_number(line);
-        if (is_whole && number && *number >= 1 && *number <= INT_MAX) {
+        const std::optional<uint64_t> number = base::whole_number(option::trim(text));
+        if (number && *number >= 1 && *number <= INT_MAX) {
             said_ = false;
             return number_ = int(*number);
         }
