@@ -82,11 +82,19 @@ def name_of(pid):
 
 
 def wait_for_ranks(processes, program, ranks, seconds=10):
-    """The ids of a job's ranks, in rising order, as soon as that many of them run the program."""
+    """The ids of a job's ranks, in rising order, as soon as that many of them run the program. Their children are not among them, which have its name
+    until they run another one."""
     found = []
 
+    def parent_of(pid):
+        try:
+            return int(stat_of(f'/proc/{pid}')[1][1])
+        except OSError:
+            return 0
+
     def all_there():
-        found[:] = sorted(pid for pid in processes() if name_of(pid) == program)
+        named = {pid for pid in processes() if name_of(pid) == program}
+        found[:] = sorted(pid for pid in named if parent_of(pid) not in named)
         return len(found) == ranks
     if not patience.waited_for(all_there, seconds):
         raise RuntimeError(f'{ranks} ranks of {program} did not start in {seconds} s')
