@@ -82,8 +82,8 @@ def name_of(pid):
 
 
 def wait_for_ranks(processes, program, ranks, seconds=10):
-    """The ids of a job's ranks, in rising order, as soon as that many of them run the program. Their children are not among them, which have its name
-    until they run another one."""
+    """The ids of a job's ranks, in rising order, as soon as that many of them run the program. A child that a rank has made, or the command `workshare` to
+    see which libraries the program needs, is none of them."""
     found = []
 
     def parent_of(pid):
@@ -93,8 +93,7 @@ def wait_for_ranks(processes, program, ranks, seconds=10):
             return 0
 
     def all_there():
-        named = {pid for pid in processes() if name_of(pid) == program}
-        found[:] = sorted(pid for pid in named if parent_of(pid) not in named)
+        found[:] = sorted(pid for pid in processes() if name_of(pid) == program and name_of(parent_of(pid)) not in (program, 'workshare'))
         return len(found) == ranks
     if not patience.waited_for(all_there, seconds):
         raise RuntimeError(f'{ranks} ranks of {program} did not start in {seconds} s')
