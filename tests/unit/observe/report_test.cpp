@@ -418,7 +418,7 @@ TEST_CASE("phases of ranks are put together by their paths; what is inside a pha
     CHECK(own == Approx(r.totals.computing_s));
 }
 
-TEST_CASE("what a rank did in a phase is told by rank and phase, and adds up to both")
+TEST_CASE("the figures of ranks in phases add up to those of each rank and of each phase")
 {
     ReportBuilder b; // rank 1 first: rows are found by rank
     b.add(in_phases(1, {{"", no_parent, 3, 0}, {"solve", 0, 1, 0}, {"step", 0, 2, 0}, {"solve", 2, 4, 3}}));
