@@ -57,45 +57,38 @@ bool is_of_libomp(const Instruction& instruction)
     return called && begins(called->getName(), "__kmpc_") && called->getName() != "__kmpc_global_thread_num";
 }
 
-// The first call on each way from an instruction that is of libomp.
-SmallVector<CallBase*, 2> next_calls(Instruction* from)
+// The nearest calls of libomp's: on each way from an instruction on, or back from it.
+SmallVector<CallBase*, 2> nearest_calls(BasicBlock* block, Instruction* from, bool back)
 {
     SmallVector<CallBase*, 2> found;
     SmallPtrSet<BasicBlock*, 8> seen;
-    SmallVector<Instruction*, 8> todo{from};
+    SmallVector<std::pair<BasicBlock*, Instruction*>, 8> todo{{block, from}};
+    const auto go_on = [&](BasicBlock* next) {
+        if (seen.insert(next).second)
+            todo.emplace_back(next, back ? next->getTerminator() : &next->front());
+    };
     while (!todo.empty()) {
-        Instruction* at = todo.pop_back_val();
-        BasicBlock* block = at->getParent();
+        auto [in, at] = todo.pop_back_val();
         while (at && !is_of_libomp(*at))
-            at = at->getNextNode();
+            at = back ? at->getPrevNode() : at->getNextNode();
         if (at)
             found.push_back(cast<CallBase>(at));
+        else if (back)
+            for (BasicBlock* previous : predecessors(in))
+                go_on(previous);
         else
-            for (BasicBlock* next : successors(block))
-                if (!next->isEHPad() && seen.insert(next).second)
-                    todo.push_back(&next->front());
+            for (BasicBlock* next : successors(in))
+                if (!next->isEHPad())
+                    go_on(next);
     }
     return found;
 }
 
-// The nearest calls of libomp's before an instruction, on each way to it.
+SmallVector<CallBase*, 2> next_calls(Instruction* from) { return nearest_calls(from->getParent(), from, false); }
+
 SmallVector<CallBase*, 2> previous_calls(Instruction* before)
 {
-    SmallVector<CallBase*, 2> found;
-    SmallPtrSet<BasicBlock*, 8> seen;
-    SmallVector<std::pair<BasicBlock*, Instruction*>, 8> todo{{before->getParent(), before->getPrevNode()}};
-    while (!todo.empty()) {
-        auto [block, at] = todo.pop_back_val();
-        while (at && !is_of_libomp(*at))
-            at = at->getPrevNode();
-        if (at)
-            found.push_back(cast<CallBase>(at));
-        else
-            for (BasicBlock* previous : predecessors(block))
-                if (seen.insert(previous).second)
-                    todo.emplace_back(previous, previous->getTerminator());
-    }
-    return found;
+    return nearest_calls(before->getParent(), before->getPrevNode(), true);
 }
 
 bool waits_for_others(const CallBase& call)
