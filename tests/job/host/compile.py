@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""compile.py STAGE FAMILY MPICC SOURCE STAMP PROGRAM: compiles a program with shared loops as a user would, with `workshare --cflags` and `--libs`."""
+"""compile.py STAGE FAMILY MPICC STAMP PROGRAM SOURCE...: compiles a program with shared loops as a user would, with `workshare --cflags` and `--libs`."""
 import os
 import shlex
 import subprocess
 import sys
 
-stage, family, mpicc, source, stamp, program = sys.argv[1:]
+stage, family, mpicc, stamp, program, *sources = sys.argv[1:]
 workshare = os.path.join(stage, 'bin/workshare')
 
 
@@ -14,5 +14,5 @@ def flags(*words):
 
 
 os.makedirs(os.path.dirname(program), exist_ok=True)
-subprocess.run([mpicc, *flags('--cflags'), '-O2', '-g', source, '-o', program, *flags('--mpi', family, '--libs'), '-lm'], check=True)
+subprocess.run([mpicc, *flags('--cflags'), '-O2', '-g', *sources, '-o', program, *flags('--mpi', family, '--libs'), '-lm'], check=True)
 open(stamp, 'w').close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program under `workshare` sees of MPI what it sees without: each case of same.c prints the same and ends in time."""
+"""A program under `workshare` sees of MPI what it sees without: each case of same/ prints the same and ends in time."""
 import sys
 
 from job import expect, finish, likely, repeated, run
