@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launcher/table.h"
 
-#include "base/whole_number.h"
+#include "base/text.h"
 #include "options/letters.h"
 #include "options/size.h"
 

@@ -4,6 +4,7 @@
 #include "options/letters.h"
 #include "options/size.h"
 #include "base/open_file.h"
+#include "base/text.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -84,18 +85,18 @@ bool is_schedule(std::string_view rest, OptionSchedule& value)
     static constexpr const char* kinds[] = {"auto", "static", "dynamic", "guided"};
     const size_t colon = rest.find(':');
     if (colon != rest.npos) { // chunks may be handed out in any order here: both modifiers are kept by that
-        const std::string_view modifier = trim(rest.substr(0, colon));
+        const std::string_view modifier = base::trim(rest.substr(0, colon));
         if (!same_word(modifier, "monotonic") && !same_word(modifier, "nonmonotonic"))
             return false;
         rest = rest.substr(colon + 1);
     }
     const size_t comma = rest.find(',');
-    const std::string_view kind = trim(rest.substr(0, comma));
+    const std::string_view kind = base::trim(rest.substr(0, comma));
     for (value.kind = 0; value.kind < 4 && !same_word(kind, kinds[value.kind]); value.kind++)
         ;
     if (comma == rest.npos)
         return value.kind < 4;
-    const std::optional<uint64_t> chunk = base::whole_number(trim(rest.substr(comma + 1)));
+    const std::optional<uint64_t> chunk = base::whole_number(base::trim(rest.substr(comma + 1)));
     if (value.kind < 1 || value.kind > 3 || !chunk || *chunk < 1 || *chunk > uint64_t(INT64_MAX))
         return false;
     value.chunk = long(*chunk);
@@ -140,7 +141,7 @@ template <class Number> std::string parse(const OptionRow& row, const char* text
 
 std::string parse(const OptionRow&, const char* text, OptionSchedule& value)
 {
-    return is_schedule(trim(text), value)
+    return is_schedule(base::trim(text), value)
                ? ""
                : " is not a schedule such as dynamic, guided,4 or static,16 (auto takes no chunk)";
 }

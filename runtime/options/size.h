@@ -3,7 +3,7 @@
 // Sizes of memory as OMP_STACKSIZE has them, for mpirun and for the ranks.
 #pragma once
 
-#include "base/whole_number.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <cctype>
@@ -14,24 +14,15 @@
 
 namespace ws::option {
 
-inline std::string_view trim(std::string_view s)
-{
-    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front())))
-        s.remove_prefix(1);
-    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back())))
-        s.remove_suffix(1);
-    return s;
-}
-
 // A number and, perhaps after blanks, B, K, M, G or T; K without. Bytes; none: it is no such text, or not from 64K to
 // 1T.
 inline std::optional<uint64_t> stack_bytes(std::string_view text)
 {
     constexpr uint64_t least = 64 << 10, most = uint64_t(1) << 40;
     static constexpr char units[] = "BKMGT";
-    text = trim(text);
+    text = base::trim(text);
     const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    const std::string_view unit = trim(text.substr(digits));
+    const std::string_view unit = base::trim(text.substr(digits));
     const char* const found =
         unit.size() == 1 ? std::strchr(units, std::toupper(static_cast<unsigned char>(unit[0]))) : nullptr;
     const unsigned shift = unit.empty() ? 10 : found ? 10 * unsigned(found - units) : 0;

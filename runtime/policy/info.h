@@ -3,7 +3,7 @@
 // Values of an MPI_Info object that a program passes.
 #pragma once
 
-#include "base/whole_number.h"
+#include "base/text.h"
 
 #include <mpi.h>
 #include <optional>

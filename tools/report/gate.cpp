@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "gate.h"
 
+#include "base/text.h"
 #include "observe/format.h"
+#include "options/letters.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,37 +25,12 @@ std::vector<Figure> figures_of(const observe::Report& r)
 
 namespace {
 
-constexpr char blanks[] = " \t\n";
-
-std::string trimmed(const std::string& text)
-{
-    const size_t begin = text.find_first_not_of(blanks), end = text.find_last_not_of(blanks);
-    return begin == text.npos ? "" : text.substr(begin, end - begin + 1);
-}
-
-// Returns by how many letters two words differ.
-size_t distance(const std::string& a, const std::string& b)
-{
-    std::vector<size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), size_t(0));
-    for (size_t i = 1; i <= a.size(); i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b.size(); j++) {
-            const size_t changed = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
-        }
-    }
-    return row[b.size()];
-}
-
 // Throws if no figure has this name.
 void check_name(const std::string& name)
 {
     const std::vector<Figure> all = figures_of({});
     const auto nearer = [&](const Figure& a, const Figure& b) {
-        return distance(name, a.name) < distance(name, b.name);
+        return option::letters_apart(name, a.name) < option::letters_apart(name, b.name);
     };
     const Figure& nearest = *std::min_element(all.begin(), all.end(), nearer);
     if (nearest.name != name)
@@ -64,10 +41,10 @@ void check_name(const std::string& name)
 
 double parse_share(const std::string& text)
 {
-    const std::string number = trimmed(text);
+    const std::string number(base::trim(text));
     char* end = nullptr;
     const double value = std::strtod(number.c_str(), &end);
-    const std::string rest = trimmed(end);
+    const std::string_view rest = base::trim(end);
     if (end == number.c_str() || (!rest.empty() && rest != "%") || !std::isfinite(value))
         throw std::invalid_argument("\"" + text + "\" is no number like 0.03 or 3%");
     return rest == "%" ? value / 100 : value;
@@ -79,7 +56,7 @@ Condition parse_condition(const std::string& text)
     if (at == text.npos)
         throw std::invalid_argument("\"" + text + "\" is no condition like parallel_efficiency < 0.9");
     const bool or_equal = at + 1 < text.size() && text[at + 1] == '=';
-    Condition c = {trimmed(text.substr(0, at)),
+    Condition c = {std::string(base::trim(std::string_view(text).substr(0, at))),
                    text[at] == '<' ? or_equal ? Condition::at_most : Condition::below
                    : or_equal      ? Condition::at_least
                                    : Condition::above,

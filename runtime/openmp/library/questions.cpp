@@ -11,11 +11,11 @@
 #include "base/atomics.h"
 #include "base/cpus.h"
 #include "base/environment.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <climits>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <type_traits>
@@ -35,9 +35,8 @@ unsigned read_number(const char* name)
     const char* text = base::own_variable(name);
     if (!base::is_turned_on() || !text)
         return 0;
-    char* end;
-    const unsigned long number = std::strtoul(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && number < loop::Descriptor::max_joiners ? unsigned(number) : 0;
+    const std::optional<uint64_t> number = base::whole_number(text);
+    return number && *number < loop::Descriptor::max_joiners ? unsigned(*number) : 0;
 }
 bool is_mode(const char* mode)
 {

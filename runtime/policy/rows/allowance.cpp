@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "policy/rows/allowance.h"
 
-#include "base/whole_number.h"
-#include "options/size.h"
+#include "base/text.h"
 
 #include <cerrno>
 #include <climits>
@@ -27,7 +26,7 @@ int Allowance::look()
     } else
         wrong = std::strerror(errno);
     if (wrong.empty()) {
-        const std::optional<uint64_t> number = base::whole_number(option::trim(text));
+        const std::optional<uint64_t> number = base::whole_number(base::trim(text));
         if (number && *number >= 1 && *number <= INT_MAX) {
             said_ = false;
             return number_ = int(*number);
