@@ -19,7 +19,7 @@ _workshare_report_options='--help --version --json --csv --html --output --histo
 _workshare_doctor_options='--help --version --json --list --check --ranks --root'
 _workshare_setup_commands='try demo test bench papers build package env packages clean help'
 
-# Of the words in $2, those that begin with $1.
+# Completes with those words of $2 that begin with $1.
 _workshare_words() {
     local cur=$1
     mapfile -t COMPREPLY < <(compgen -W "$2" -- "$cur")

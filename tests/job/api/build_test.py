@@ -165,7 +165,7 @@ def exception(folder):
 
 CMAKE = '''cmake_minimum_required(VERSION 3.13)
 project(user C CXX)
-find_package(Workshare 0.1 REQUIRED)
+find_package(Workshare 1.0 REQUIRED)
 find_package(Workshare REQUIRED)    # twice does no harm
 add_executable(unit_c unit.c)
 add_executable(unit_cpp unit.cpp)
@@ -204,11 +204,11 @@ def cmake(folder):
                 code, out = run('ldd', build / name)
                 if f'{prefix}/lib/libws.so.1' not in out:
                     fail(f'{name} does not run on the libws of {prefix}', out)
-    for version, fits in {'0.1': True, '0.1.0': True, '0.2': False, '1': False, '0.1.99': False}.items():
-        (project / 'CMakeLists.txt').write_text(CMAKE.replace('Workshare 0.1 ', f'Workshare {version} '))
+    for version, fits in {'1': True, '1.0': True, '1.0.0': True, '0.1': False, '1.1': False, '2': False, '1.0.1': False}.items():
+        (project / 'CMakeLists.txt').write_text(CMAKE.replace('Workshare 1.0 ', f'Workshare {version} '))
         code, out = run('cmake', '-S', project, '-B', folder / 'versions', f'-DCMAKE_PREFIX_PATH={STAGE}')
         if (code == 0) != fits:
-            fail(f'find_package(Workshare {version}) on 0.1.0: exit status {code}', out)
+            fail(f'find_package(Workshare {version}) on 1.0.0-rc1: exit status {code}', out)
     prefix = folder / 'moved prefix'
     (prefix / 'lib/libws.so.1').unlink()
     (project / 'CMakeLists.txt').write_text(CMAKE)

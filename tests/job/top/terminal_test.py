@@ -278,7 +278,7 @@ def job_ends():
 
 
 def several_jobs():
-    # Of all that run on this machine, so there may be more than these.
+    # ws-top shows every job on this machine, so there may be more than these.
     with Job(2, 30), Job(3, 30), Terminal(WS_TOP, '-i', '0.2') as t:
         expect('there are two at least', t.see(r'\(job \d of'), t.text())
         first = re.search(r'job ([0-9a-f]{8})', t.text())[1]

@@ -24,7 +24,7 @@ def traced(name, *args, options=(), **how):
     try:
         with open(path) as f:
             trace = json.load(f)
-        # Of many events, the first of each kind: a library in Python needs a millisecond for each.
+        # Only the first 20 events of each kind: a library in Python needs a millisecond for each event.
         seen = Counter()
         sample = [e for e in trace['traceEvents'] if seen.update([(e['ph'], e.get('cat'))]) or seen[e['ph'], e.get('cat')] <= 20]
         wrong = schemas.problems('trace', {**trace, 'traceEvents': sample})

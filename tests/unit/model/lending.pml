@@ -39,7 +39,7 @@ mtype:slot = { none, asked, starting, ready, refused, away };
 bool hungry, wanted;   /* thieves raise them in the owner's row */
 bool stopping;         /* the owner's process */
 
-/* Of each thief: its core, and its guest's slot. */
+/* One element per thief: its core, and its guest's slot. */
 mtype:core state[THIEVES] = kept;
 bool recall[THIEVES], home_sleeps[THIEVES];
 byte lease_lo[THIEVES], lease_hi[THIEVES];

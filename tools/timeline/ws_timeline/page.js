@@ -40,7 +40,7 @@ function decode(panel, flat) {
 for (const panel of data.panels) {
     for (const row of panel.rows)
         row.parts = decode(panel, row.parts);
-    // Of columns: the order from the bottom, and what is drawn.
+    // Per state: its rank, and its place in the stack, counted from the bottom.
     panel.rank_of = panel.states.map(s => s[1]);
     panel.place = panel.states.map(s => ORDER.indexOf(s[0]) * 1e6 + s[1]);
 }

@@ -34,7 +34,7 @@ typedef struct {
     int length;                 /* and the room that it has; 0: a number */
 } MPIR_Workshare_cvar_t;
 
-/* Of the calling rank if it does not say otherwise, since MPI_Init. The class decides the type: a state is an int, a level an unsigned,
+/* A value of the calling rank since MPI_Init, unless its description says otherwise. The class decides the type: a state is an int, a level an unsigned,
  * a counter an unsigned long long, a timer a double. */
 typedef struct {
     const char *name, *desc;

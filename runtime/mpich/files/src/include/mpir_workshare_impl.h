@@ -19,7 +19,7 @@ static inline void MPIR_Workshare_wait_over(const unsigned *polls)
 /* What the places below do when Workshare is on; apart from them, so that the functions around them are compiled, and
  * inlined, as if they were not there. Leave the lock of the GLOBAL granularity around the hook. */
 void MPIR_Workshare_turn(unsigned *polls) MPIR_WORKSHARE_OWN;
-extern unsigned MPIR_Workshare_quick_polls MPIR_WORKSHARE_OWN;  /* so many need no such turn, with one thread */
+extern unsigned MPIR_Workshare_quick_polls MPIR_WORKSHARE_OWN;  /* the first polls of a wait, which need no such turn with one thread */
 void MPIR_Workshare_looked(void) MPIR_WORKSHARE_OWN;
 
 #if defined(MPICH_IS_THREADED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who may connect to mpiexec, and how a job ends: with which status and message, and that nothing is left. For hydra.h.
+ * Admits only connections that know the job's secret, and ends a job with an honest status, one message and nothing left. For hydra.h.
  */
 #ifndef HYDRA_WORKSHARE_ENDING_H_INCLUDED
 #define HYDRA_WORKSHARE_ENDING_H_INCLUDED

@@ -5,7 +5,7 @@
 #ifndef UCX_WORKSHARE_FLUSH_H_INCLUDED
 #define UCX_WORKSHARE_FLUSH_H_INCLUDED
 
-/* A flush rings once in so many of its polls, as its targets may lend their cores again. */
+/* A flush rings once in this many of its polls, because its targets may have lent their cores again. */
 #define MPIDI_UCX_POLLS_PER_RING 8
 
 MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_win_ring(MPIR_Win * win)
