@@ -206,6 +206,7 @@ void Workers::start()
 {
     window::Window& w = rank_.window;
     visitors_ = std::make_unique<volatile Flag[]>(w.workers());
+    workers_.reserve(w.workers()); // a worker whose thread runs must not be lost for lack of memory
     for (unsigned i = 0; i < w.workers(); i++) {
         auto worker = std::unique_ptr<Worker>(new Worker{*this, {}, visitors_[i], {}});
         observe::Seat& seat = rank_.loops.board->seat(1 + i);
