@@ -2,6 +2,7 @@
 """tasks_test.py MPIRUN PROGRAMS PART: pools of tasks in jobs. oracle: each task exactly once, whoever moves them; soak: 10^8 of them, and the
 longest and the largest; cases: what task.h promises, and its errors; threads:
 that put tasks; trouble: killed and stopped ranks; fine: tasks that take less than a microsecond."""
+import contextlib
 import json
 import os
 import re
@@ -110,7 +111,7 @@ def cases():
         result = job('tasks_cases', 'late', ranks=ranks, nodes=nodes, workshare=workshare)
         expect_lines(result, result.out, '^right$')
         lines = [line for line in result.err.splitlines() if line not in result.summary()]
-        wanted = ['workshare: error: a pool of tasks is freed after MPI_Finalize (ws_pool_free); free it, or end its ws::task_pool, before']
+        wanted = ['workshare: error: a pool of tasks was freed after MPI_Finalize (ws_pool_free); free it, or destroy its ws::task_pool, earlier']
         if workshare:
             wanted.insert(0, f'workshare: warning: pools of tasks that were not freed, of all ranks: {ranks}; call ws_pool_free')
         expect(result, f'other lines than these: {wanted}', lines == wanted)
@@ -207,8 +208,15 @@ def trouble():
 
         def look(processes):
             for pid in wait_for_ranks(processes, 'tasks_cases', 2):
-                found.append({name: cpus for name, cpus in threads_of(pid, 'ws pulse')})
-        result = job('tasks_cases', 'sleepers', 1000, ranks=2, nodes=2, workers=1, meanwhile=look)
+                seen = {}
+
+                def is_bound(pid=pid, seen=seen):   # it binds itself once it runs
+                    with contextlib.suppress(OSError):      # the job may end meanwhile
+                        seen.update(threads_of(pid, 'ws pulse'))
+                    return 'ws pulse' in seen and seen['ws pulse'] == seen.get('ws worker')
+                patience.waited_for(is_bound, 1)
+                found.append(seen)
+        result = job('tasks_cases', 'sleepers', 1500, ranks=2, nodes=2, workers=1, meanwhile=look)
         expect_lines(result, result.out, '^right$')
         expect(result, f'the pulse is not where the worker is: {found}', len(found) == 2 and all(f and f.get('ws pulse') == f.get('ws worker') for f in found))
 

@@ -16,6 +16,7 @@
 
 using namespace ws::policy;
 using namespace ws::policy::rows;
+using played::run_until_right;
 using played::World;
 
 namespace {
@@ -271,11 +272,10 @@ TEST_CASE("patience: a burst of foreign load moves nothing, and a lasting one do
 {
     using namespace std::chrono_literals;
     for (const unsigned patience : {2u, 4u}) {
-        World world(one_node(2));
         Settings settings = Process::settings_for_tests();
         settings.k = patience;
         settings.interval = 8;
-        world.run([&](int r) {
+        run_until_right(one_node(2), 3, [&](World& world, int r) {
             // 100 rows at 5e4 a second take 2 ms; one of the two loses three times as much to others.
             Process p(world, r, 200, "5e4", settings);
             p.register_dense();

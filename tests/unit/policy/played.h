@@ -52,6 +52,9 @@ public:
     // Calls play(rank) for all ranks at once. True for each that came to its end: else it has died, or its job ended.
     std::vector<bool> run(const std::function<void(int)>& play);
 
+    // As run(), and leaves it to the caller to report what HOLDS found wrong.
+    std::vector<bool> play_all(const std::function<void(int)>& play);
+
     std::unique_ptr<ws::policy::Processes> processes(int rank);
     // The ranks of that rank's node, for NodeMemory. Collective over the node, once.
     MPI_Comm node_comm(int rank);
@@ -79,5 +82,9 @@ private:
     std::shared_ptr<Group> all_;
     friend class PlayedProcesses;
 };
+
+// For plays that measure times, which other programs disturb: runs `play` in a new world until nothing is wrong, at
+// most `times` times, and reports what was wrong in the last.
+void run_until_right(const std::vector<int>& nodes, unsigned times, const std::function<void(World&, int)>& play);
 
 } // namespace played
