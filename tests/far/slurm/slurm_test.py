@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Jobs under Slurm: a slurmctld and two slurmds of this test's own, without munge, on two nodes of this machine (tests/far/nodes). As root, where
-Debian's slurmctld, slurmd and slurm-client are installed; otherwise 77."""
+Debian's slurmctld, slurmd and slurm-client are installed; otherwise 77.
+slurm_test.py MPIRUN PROGRAMS [FAMILY=FOLDER]..."""
 import contextlib
 import glob
 import os
@@ -132,7 +133,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE OverSubscribe=NO State=
                 break
             time.sleep(0.1)
         with open(f'{self.folder}/{number}.out') as f:
-            return Result(title, code, f.read(), '', 0, {})
+            return Result(title, code, f.read().replace('\nworkshare:   ', ' '), '', 0, {})
 
     def batch(self, script, *options):
         return self.ended(self.submit(script, *options), script)
@@ -185,6 +186,7 @@ def program(name):
 
 
 MPIRUN = os.path.abspath(MPIRUN)
+HOSTS = [argument.split('=', 1) for argument in sys.argv[3:]]   # FAMILY=FOLDER, where the programs of that MPI are
 CLIQUES = program('cliques')
 HELPED = '^1 guests, 2 ranks on the node$'
 ONE_NODE, TWO_NODES = r'\(2 ranks on 1 node, [\d.]+ s\)\nworkshare: .* chunks', r'\(4 ranks on 2 nodes, [\d.]+ s\)\nworkshare: .* chunks'
@@ -229,6 +231,19 @@ def jobs_of_one_rank(slurm):
               lines=['^WS801 problem', found, 'WS_ENABLE=1 srun --mpi=pmi2 -n 2'])
 
 
+def other_mpis(slurm):
+    """`srun workshare ./app`, by the protocol that this MPI speaks: PMI-2 or PMIx. On one node: on two of these, Slurm's
+    PMIx fails to start any program, and MPICH 4.0.2 alone hangs in half of its jobs over TCP."""
+    workshare = os.path.join(os.path.dirname(MPIRUN), 'workshare')
+    for family, folder in HOSTS:
+        protocol = '--mpi=pmix' if family == 'openmpi' else '--mpi=pmi2'
+        if (tried := slurm.run('srun', protocol, '-n1', 'true')).code:
+            print(f'not tried: srun {protocol}: {tried.err.strip()}')
+            continue
+        cliques = os.path.join(folder, 'cliques')
+        check(slurm, slurm.run('srun', protocol, '-N1', '-n2', workshare, cliques), lines=[HELPED], told=[ONE_NODE])
+
+
 def two_steps(slurm):
     """Of one allocation, at the same time, and one after the other."""
     for options in '--overlap', '--exclusive':
@@ -256,6 +271,7 @@ def try_all(slurm):
         mpirun_in_allocations(slurm)
         ranks_by_srun(slurm)
         jobs_of_one_rank(slurm)
+        other_mpis(slurm)
         two_steps(slurm)
         for by_srun in False, True:
             ends(slurm, by_srun, ('scancel', 'JOB'), 'CANCELLED')
