@@ -309,7 +309,7 @@ void parse_clauses(const Tokens& tokens, int where, Directive& out, Complaints& 
                                                 " needs 'simd', which follows " + quoted(problems.language().loop)
                                           : "unknown clause " + quoted(name.text) + problems.on_directive());
         } else if (known->bare && has_arguments) {
-            problems.add(tokens[i + 1].origin, "clause " + quoted(name.text) + " takes nothing in parentheses" +
+            problems.add(tokens[i + 1].origin, "clause " + quoted(name.text) + " takes no arguments" +
                                                    problems.on_directive());
         } else if (!known->bare && !has_arguments) {
             problems.add(name.origin, "expected '(' after " + quoted(name.text) + problems.on_directive());
@@ -371,7 +371,7 @@ void parse_atomic(const Tokens& tokens, Directive& out, Complaints& problems)
     }
     const std::string what = kind ? kind->text : "update";
     if (order && senseless.count({what, order->text}))
-        problems.add(order->origin, "memory order " + quoted(order->text) + " does not go with " + quoted(what) +
+        problems.add(order->origin, "memory order " + quoted(order->text) + " is not valid with " + quoted(what) +
                                         problems.on_directive());
 }
 
@@ -457,7 +457,7 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 
 std::string cannot_stand_in_simd(DirectiveKind kind, const Language& language)
 {
-    return quoted(full_name(kind, language)) + " cannot stand in a simd loop";
+    return quoted(full_name(kind, language)) + " is not allowed in a simd loop";
 }
 
 Directive parse(const Tokens& tokens, int pragma, Problems& list, const Language& language)

@@ -29,7 +29,7 @@ std::string two_chunks(const std::string& clause)
 
 std::string reason::thread_variable(const std::string& name)
 {
-    return "uses '" + name + "', of which each thread has its own";
+    return "uses '" + name + "', which is local to each thread";
 }
 
 std::string reason::construct(const std::string& name) { return "holds a construct '" + name + "'"; }
@@ -50,7 +50,7 @@ std::string calls_unseen(const std::set<std::string>& functions)
             names += (names.empty() ? "'" : ", '") + name + "'";
     if (i > shown)
         names += " and " + std::to_string(i - shown) + " more";
-    return names.empty() ? "" : ", though not all that it calls can be seen: " + names;
+    return names.empty() ? "" : ", but the compiler cannot see all that it calls: " + names;
 }
 
 bool tells_threads_apart(const std::string& function)

@@ -20,8 +20,8 @@ namespace message {
 inline constexpr const char* must_be_a_loop = "'%s' must be followed by a 'for' loop";
 inline constexpr const char* must_be_a_block = "'%s' must be followed by a block";
 inline constexpr const char* shares_its_loop = "'%s' and another directive cannot share a loop";
-inline constexpr const char* not_in_simd = "'%s' cannot stand in a simd loop";
-inline constexpr const char* outside_of_sections = "'%s' must stand in the block of '#pragma ws sections'";
+inline constexpr const char* not_in_simd = "'%s' is not allowed in a simd loop";
+inline constexpr const char* outside_of_sections = "'%s' must be in the block of '#pragma ws sections'";
 inline constexpr const char* integer_chunk = "the chunk size in a schedule clause of '%s' must be an integer";
 inline constexpr const char* not_nested = "in '%s': not enough perfectly nested loops";
 inline constexpr const char* not_rectangular =
@@ -60,7 +60,7 @@ inline constexpr const char* reduction_modifier = "has a 'reduction' clause with
 inline constexpr const char* monotonic = "has a monotonic schedule";
 inline constexpr const char* runtime_schedule = "has 'schedule(runtime)'";
 inline constexpr const char* not_rectangular = "the bounds of one of its loops depend on another";
-inline constexpr const char* chunk_unseen = "its chunk size is computed where it cannot be seen";
+inline constexpr const char* chunk_unseen = "the compiler cannot see how its chunk size is computed";
 std::string thread_variable(const std::string& name);
 std::string construct(const std::string& name);
 std::string openmp_function(const std::string& name);

@@ -127,13 +127,13 @@ static std::string inside(DirectiveKind kind, const Language& language)
 
 Warning thread_number(DirectiveKind kind, const Language& language)
 {
-    return {warning_names[0], "'omp_get_thread_num' is the same for all guests " + inside(kind, language) +
+    return {warning_names[0], "'omp_get_thread_num' is the same for all helper threads " + inside(kind, language) +
                                   "use a reduction or a private variable"};
 }
 
 Warning thread_variable_written(const std::string& variable, DirectiveKind kind, const Language& language)
 {
-    return {warning_names[1], "each guest writes a '" + variable + "' of its own, a thread's variable, " +
+    return {warning_names[1], "each helper thread writes its own copy of thread-local '" + variable + "' " +
                                   inside(kind, language) + "use a reduction or a lastprivate variable"};
 }
 
@@ -142,7 +142,7 @@ Warning computed_goto(DirectiveKind kind, const Language& language)
     return {warning_names[2], std::string(&language == &fortran_language ? "an assigned" : "a computed") +
                                   " 'goto' must not leave the " +
                                   (kind == DirectiveKind::loop ? "iteration, " : "section, ") + inside(kind, language) +
-                                  "whether it does cannot be seen"};
+                                  "the compiler cannot see whether it does"};
 }
 
 bool set_warning(const std::string& argument)

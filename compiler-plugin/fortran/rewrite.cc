@@ -188,7 +188,7 @@ private:
             case Sentinel::ws: directive(in, sentinel); break;
             case Sentinel::glued:
                 complain({in.file, in.number, int(sentinel.dollar)}, line,
-                         "'!$ws' starts a comment here, as no blank follows it", true);
+                         "'!$ws' starts a comment here, because no blank follows it", true);
                 out_.line(in.file, in.number, line);
                 break;
             case Sentinel::conditional:

@@ -157,7 +157,7 @@ constexpr const char* words[][2] = {
 constexpr const char* about_jumps[][2] = {
     {"OpenMP constructs other than %<ordered simd%>, %<simd%>, %<loop%> or %<atomic%> may not be nested inside "
      "%<simd%> region",
-     "it cannot stand in a simd loop"},
+     "it is not allowed in a simd loop"},
     {"invalid branch to/from %s structured block", "the construct must not be left or entered by a jump"},
     {"invalid exit from %s structured block", "the construct must not be left by a jump"},
     {"invalid entry to %s structured block", "the construct must not be entered by a jump"},

@@ -379,7 +379,7 @@ Rewritten read_and_rewrite(cpp_reader* pfile, location_t at)
     // pragma.
     for (size_t i = 1; i < tokens.size() && !c_dialect_cxx(); i++)
         if (tokens[i - 1].is("(") && tokens[i].is("{")) {
-            error_about(place(int(i)), "a block cannot stand in '" + ws::full_name(directive.kind) + "'");
+            error_about(place(int(i)), "a block is not allowed in '" + ws::full_name(directive.kind) + "'");
             return {};
         }
     note_pragma(at, in.empty() ? at : in.back().src_loc, ws::full_name(directive.kind).c_str());

@@ -80,7 +80,7 @@ for ((ws_i = 0; ws_i < ${#allargs[@]}; ws_i++)); do
     # Files of arguments have been read (arguments.sh); sources that come through a pipe would keep their directives unread.
     @*)
         if [[ -e ${ws_arg#@} && ! -f ${ws_arg#@} ]]; then
-            ws_stop "$ws_arg is no regular file; give its arguments on the command line"
+            ws_stop "$ws_arg is not a regular file; give its arguments on the command line"
         fi
         ;;
     *)

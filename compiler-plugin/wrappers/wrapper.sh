@@ -18,11 +18,11 @@ for ws_option in "${ws_options[@]}"; do
     -fws-report) ws_arguments+=(report) ;;
     -fws-warn=no-thread-number | -fws-warn=no-thread-variable | -fws-warn=no-computed-goto) ws_arguments+=("${ws_option/#-fws-warn=/warn-}") ;;
     -fws-warn=*)
-        echo "${0##*/}: unknown option '$ws_option'; there are no-thread-number, no-thread-variable and no-computed-goto" >&2
+        echo "${0##*/}: unknown option '$ws_option'; expected no-thread-number, no-thread-variable or no-computed-goto" >&2
         exit 1
         ;;
     *)
-        echo "${0##*/}: unknown option '$ws_option'; there are -fws, -fws=openmp, -fws-report and -fws-warn=no-NAME" >&2
+        echo "${0##*/}: unknown option '$ws_option'; expected -fws, -fws=openmp, -fws-report or -fws-warn=no-NAME" >&2
         exit 1
         ;;
     esac
@@ -35,7 +35,7 @@ for ws_option in "${allargs[@]}"; do
     -Wno-ws-thread-number | -Wno-ws-thread-variable | -Wno-ws-computed-goto) ws_arguments+=("warn-no-${ws_option#-Wno-ws-}") ;;
     -Werror=ws-thread-number | -Werror=ws-thread-variable | -Werror=ws-computed-goto) ws_arguments+=("warn-error-${ws_option#-Werror=ws-}") ;;
     -Wws-* | -Wno-ws-* | -Werror=ws-* | -Wno-error=ws-*)
-        echo "${0##*/}: unknown option '$ws_option'; there are -Wno-ws-NAME and -Werror=ws-NAME for thread-number, thread-variable and computed-goto" >&2
+        echo "${0##*/}: unknown option '$ws_option'; expected -Wno-ws-NAME or -Werror=ws-NAME for thread-number, thread-variable or computed-goto" >&2
         exit 1
         ;;
     *) ws_rest+=("$ws_option") ;;

@@ -402,9 +402,9 @@ private:
     template <class R, class A, class T> int number_of(const task_kind<R, A, T>& k) const
     {
         if (!k.pool_)
-            throw std::invalid_argument("ws::task_pool: the kind of tasks is of no pool: task_pool::kind() makes one");
+            throw std::invalid_argument("ws::task_pool: the kind of tasks has no pool; make it with task_pool::kind()");
         if (k.pool_ != pool_)
-            throw std::invalid_argument("ws::task_pool: the kind of tasks is of another pool");
+            throw std::invalid_argument("ws::task_pool: the kind of tasks belongs to another pool");
         return k.number_;
     }
     int add(const ws_task_kind& c)

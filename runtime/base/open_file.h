@@ -88,7 +88,7 @@ inline std::string read_whole(const char* path, std::string& text)
         if (n == 0 && begun)
             break;
         if (n == 0 && waited_ms >= writer_patience_ms)
-            wrong = "it is a pipe into which nobody writes";
+            wrong = "it is a pipe without a writer";
         else if (n == 0) {
             poll(nullptr, 0, writer_look_ms);
             waited_ms += writer_look_ms;

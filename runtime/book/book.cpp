@@ -215,7 +215,7 @@ Found find_earliest(const char* proc, std::string& problem)
                 }
             } else
                 problem = "ignoring the file " + std::string(file_name) + " of process " + std::to_string(pid) +
-                          ", which is no node book of this version";
+                          ", which is not a node book of this version";
             if (fd >= 0)
                 close(fd);
         }

@@ -371,7 +371,7 @@ std::string text_of_end(uint32_t what, int number)
                       strsignal(number));
         return text;
     default:
-        return "its body does not come to its end in a copy of the process";
+        return "its body does not finish in a copy of the process";
     }
 }
 
@@ -422,13 +422,13 @@ bool SerialPasses::run(Pass pass, double seconds)
     if (child == 0)
         run_child(pass, parent);
     if (child < 0) {
-        why_ = std::string("no second process: ") + std::strerror(errno);
+        why_ = std::string("cannot create a second process: ") + std::strerror(errno);
         return false;
     }
     if (!await(int(child), seconds)) {
         timed_out_ = true;
         char text[80];
-        std::snprintf(text, sizeof text, "its body does not come to its end in %.3g s in a copy of the process",
+        std::snprintf(text, sizeof text, "its body does not finish within %.3g s in a copy of the process",
                       seconds);
         why_ = text;
         return false;

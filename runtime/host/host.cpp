@@ -589,8 +589,8 @@ void refuse_other_mpi()
     for (const char* library : {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"})
         if (is_enabled() && is_other_mpi(library) && dlopen(library, RTLD_NOLOAD | RTLD_LAZY)) {
             std::fprintf(stderr,
-                         "workshare: error: the program has loaded %s, and the wrappers are those of %s; leave out "
-                         "--mpi, or name the program's MPI\n",
+                         "workshare: error: the program has loaded %s, but the wrappers are for %s; omit --mpi, or "
+                         "name the program's MPI\n",
                          library, own_family);
             _exit(1);
         }
@@ -619,8 +619,8 @@ void initialized()
     if (is_workshares_own()) {
         if (is_enabled())
             std::fprintf(stderr,
-                         "workshare: warning: the program has Workshare's own MPI library, and another one's wrappers "
-                         "are loaded: they do nothing\n");
+                         "workshare: warning: the program uses Workshare's own MPI library, so the wrappers for "
+                         "another MPI have no effect\n");
         return;
     }
     const bool locks = agree(), steals = is_enabled();
@@ -655,8 +655,8 @@ void finalizing()
 {
     int rank = 0;
     if (WS_UNLIKELY(!has_begun && is_enabled()) && PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0)
-        std::fprintf(stderr, "workshare: note: MPI_Init has not come to Workshare, because another library that is "
-                             "loaded first keeps it; the program ran without Workshare\n");
+        std::fprintf(stderr, "workshare: note: another library, which is loaded first, did not pass MPI_Init on to "
+                             "Workshare; the program ran without Workshare\n");
     if (Group* const world = active ? group_of_comm(MPI_COMM_WORLD) : nullptr; world && world->has_board()) {
         const uint64_t turn = world->arrive();
         world->ring_members(hooks.ring);
@@ -702,7 +702,7 @@ __attribute__((constructor)) void begin_again_without(int, char** argv, char**)
     if ((!ranks[0] || !std::strcmp(ranks[0], "0")) && (!ranks[1] || !std::strcmp(ranks[1], "0")))
         std::fprintf(
             stderr,
-            "workshare: note: the environment has the wrappers of %s loaded first, and the program uses %s; it "
+            "workshare: note: the environment preloads the wrappers for %s, but the program uses %s; it "
             "runs without Workshare\n",
             own_family, mpi.dli_fname);
     setenv("LD_PRELOAD", others.c_str(), 1);

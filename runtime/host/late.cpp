@@ -169,14 +169,14 @@ void* load()
         return nullptr;
     }
     if (launcher && std::strcmp(loaded.family, "abi") != 0 && std::strcmp(launcher, loaded.family) != 0) {
-        note(std::string("the launcher is that of ") + launcher + ", and the program has loaded " + loaded.soname +
+        note(std::string("the launcher is from ") + launcher + ", but the program has loaded " + loaded.soname +
              " of " + loaded.family + ": each rank is a job of its own");
         return nullptr;
     }
     const std::string file = libws_of(loaded.family);
     if (file.empty()) {
         note(std::string("the program has loaded ") + loaded.soname + " of " + loaded.family +
-             ", for which Workshare was not built here");
+             ", which this Workshare was not built for");
         return nullptr;
     }
     // Libws calls functions of MPI by their names, and so does ws_late_next(): the library is to be visible to all.

@@ -338,7 +338,7 @@ bool Command::choose(const std::string& program)
     }
     const std::string libws = libws_of(prefix(), family);
     if (libws.empty()) {
-        note(what + "uses " + family + ", for which Workshare was not built here (there is: " +
+        note(what + "uses " + family + ", which this Workshare was not built for (built for: " +
              known_families(prefix()) + "); it runs without Workshare");
         return false;
     }

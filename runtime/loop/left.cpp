@@ -76,8 +76,8 @@ void waits_for_guests(const ws_site* site, unsigned seconds)
 void beyond_the_end(const ws_site* site)
 {
     std::fprintf(stderr,
-                 "workshare: error: the shared memory of this node's ranks is damaged (it has more iterations of the "
-                 "ws loop %s than there are); ending the job\n",
+                 "workshare: error: the shared memory of this node's ranks is damaged (it counts more iterations of "
+                 "the ws loop %s than there are); ending the job\n",
                  name_of(site));
     host().end_job();
     __builtin_unreachable();
@@ -87,7 +87,7 @@ void left_in_child(const ws_site* site)
 {
     std::fprintf(
         stderr,
-        "workshare: error: a child of fork() came to the end of an iteration of the ws loop %s, but the loop is "
+        "workshare: error: a child of fork() reached the end of an iteration of the ws loop %s, but the loop is "
         "shared and goes on only in its parent; ending the child; call exec or _exit in the iteration\n",
         name_of(site));
     host().end_job();

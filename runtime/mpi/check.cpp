@@ -100,7 +100,7 @@ std::string why_not(const CheckedLoop& l)
     add(l.one_chunk, "of one chunk, which its schedule clause fixes");
     add(l.plain, "run plainly (inside another shared loop, on a thread that may not share, before MPI_Init or after "
                  "MPI_Finalize)");
-    add(l.refused, "that its clause if wanted unshared");
+    add(l.refused, "left unshared by its if clause");
     add(l.nobody, "without a helper (no thread for one, or a core that is never free)");
     return text;
 }

@@ -72,7 +72,7 @@ const char* inactive_text(int why)
     switch (why) {
     case window_refused: return "MPI refused the node's shared window";
     case shm_too_small:
-        return "/dev/shm is too small for the node's shared window; make it larger, or have UCX's queues elsewhere: "
+        return "/dev/shm is too small for the node's shared window; make it larger, or move UCX's queues elsewhere: "
                "UCX_POSIX_DIR=/tmp or "
                "UCX_TLS=sysv,self,tcp";
     case too_many_ranks: return "there are more than 1023 ranks and workers on a node";

@@ -402,7 +402,7 @@ std::string load_writer(Job& job)
     auto check = reinterpret_cast<trace::TraceCheck>(dlsym(module, WS_TRACE_CHECK_NAME));
     open_writer = reinterpret_cast<TraceOpen>(dlsym(module, WS_TRACE_OPEN_NAME));
     if (!check || !open_writer)
-        return path + " is no module that writes traces";
+        return path + " is not a module that writes traces";
     const char* trouble = check(trace::trace_interface, job.options.trace.c_str());
     return trouble ? trouble : "";
 }

@@ -238,7 +238,7 @@ struct At {
     At operator[](const char* name) const
     {
         if (!j.is_object())
-            wrong("no object");
+            wrong("not an object");
         const auto at = j.find(name);
         const std::string full = path.empty() ? name : path + "." + name;
         if (at == j.end())
@@ -248,26 +248,26 @@ struct At {
     double number() const
     {
         if (!j.is_number())
-            wrong("no number");
+            wrong("not a number");
         return j.get<double>();
     }
     int64_t integer() const
     {
         if (!j.is_number_integer())
-            wrong("no whole number");
+            wrong("not a whole number");
         return j.get<int64_t>();
     }
     std::string text() const
     {
         if (!j.is_string())
-            wrong("no text");
+            wrong("not text");
         return j.get<std::string>();
     }
     std::string text_or_null() const { return j.is_null() ? "" : text(); }
     template <class F> void each(F f) const
     {
         if (!j.is_array())
-            wrong("no list");
+            wrong("not a list");
         for (size_t i = 0; i < j.size(); i++)
             f(At{j[i], path + "[" + std::to_string(i) + "]", version});
     }
@@ -323,7 +323,7 @@ Histogram read_histogram(const At& at)
         const double to = b["to_ns"].number();
         int i = 0;
         if (std::frexp(to, &i) != 0.5 || i < 2 || i - 2 >= int(latency_buckets))
-            b["to_ns"].wrong("no bound of a bucket");
+            b["to_ns"].wrong("not a bound of a bucket");
         h.counts[i - 2] = b["count"].number();
     });
     return h;
@@ -374,7 +374,7 @@ int64_t read_phase_named(const At& at, const Paths& paths)
         return several_phases;
     const auto found = paths.find(read_path(at));
     if (found == paths.end())
-        at.wrong("no phase of this report");
+        at.wrong("not a phase of this report");
     return found->second;
 }
 
@@ -515,7 +515,7 @@ Report read_report(const std::string& bytes)
     if (version <= 0)
         throw std::runtime_error("it is not a report of Workshare: its schema is " + schema);
     if (version > own)
-        throw std::runtime_error("it is of a newer version of Workshare: its schema is " + schema + ", known here is " +
+        throw std::runtime_error("it is of a newer version of Workshare: its schema is " + schema + ", expected " +
                                  report_schema);
 
     const At at = {j, "", version};

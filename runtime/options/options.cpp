@@ -226,7 +226,7 @@ std::string without_unknown_mode()
     const std::string wrong = text ? parse_word(row, text, mode) : "";
     if (wrong.empty())
         return "";
-    const std::string said = std::string(row.variable) + "=" + text + wrong + "; the job runs as without it";
+    const std::string said = std::string(row.variable) + "=" + text + wrong + "; ignoring it";
     setenv(row.variable, "off", 1);
     return said;
 }

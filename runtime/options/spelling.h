@@ -31,7 +31,7 @@ struct Spelling {
 
 inline std::string renamed(const std::string& former, const std::string& now)
 {
-    return former + " is called " + now + " now; the former name goes with the next release";
+    return former + " is now called " + now + "; the next release drops the former name";
 }
 
 // Returns the word that `value` is called now, or null if it is no former one.

@@ -104,9 +104,9 @@ std::string check(const std::string& path)
     if (lstat(folder.c_str(), &s) != 0)
         return access(folder_of(path).c_str(), W_OK | X_OK) == 0 ? "" : std::strerror(errno);
     if (!is_folder(folder))
-        return "its events go into the folder " + folder + ", which is a file: name the trace otherwise";
+        return "its events go into the folder " + folder + ", which is a file: choose another name";
     if (has_other_files(folder))
-        return "its events go into the folder " + folder + ", which has files of yours: name the trace otherwise";
+        return "its events go into the folder " + folder + ", which has files of yours: choose another name";
     return access(folder.c_str(), W_OK | X_OK) == 0 ? "" : folder + ": " + std::strerror(errno);
 }
 

@@ -391,7 +391,7 @@ double busiest_after(const Report& r, double& before)
 
 void judge_nodes(const Report& r, size_t run, Counsel& c)
 {
-    constexpr char what[] = "Deal ranks to nodes by their load: MPIX_Load_create() instead of MPI_COMM_WORLD";
+    constexpr char what[] = "Assign ranks to nodes by their load: MPIX_Load_create() instead of MPI_COMM_WORLD";
     if (r.nodes < 2) {
         c.not_advised.push_back({"between_nodes", "Move ranks, rows or tasks between nodes", "the job had one node"});
         return;

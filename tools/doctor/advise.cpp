@@ -50,7 +50,7 @@ void print(const Runs& runs, const Counsel& c)
 {
     print_head(runs);
     if (c.advice.empty())
-        std::printf("\nNo advice: nothing that %s tells of gains 2 %% for certain.\n",
+        std::printf("\nNo advice: according to %s, no change is certain to gain 2 %%.\n",
                     runs.files.size() == 1 ? "this run" : "these runs");
     for (size_t i = 0; i < c.advice.size(); i++) {
         const Advice& a = c.advice[i];

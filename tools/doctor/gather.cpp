@@ -235,10 +235,10 @@ std::vector<RankFacts> gather(const RankFacts& own, bool& failed)
     const int mpirun = named ? std::atoi(named) : -1;
     if (pipe2(out, O_CLOEXEC) < 0 || pipe2(messages, O_CLOEXEC) < 0 ||
         (named && socketpair(AF_UNIX, SOCK_STREAM, 0, talk) < 0))
-        return alone(std::string("no pipe: ") + std::strerror(errno));
+        return alone(std::string("cannot create a pipe: ") + std::strerror(errno));
     const pid_t parent = getpid(), child = fork();
     if (child < 0)
-        return alone(std::string("no process: ") + std::strerror(errno));
+        return alone(std::string("cannot create a process: ") + std::strerror(errno));
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
@@ -278,7 +278,7 @@ std::vector<RankFacts> gather(const RankFacts& own, bool& failed)
     if (named)
         close(talk[0]);
     if (!in_time)
-        return alone("MPI_Init and the ranks' messages were not over in " + std::to_string(patience) + " s" +
+        return alone("MPI_Init and the ranks' messages did not finish within " + std::to_string(patience) + " s" +
                      (said.empty() ? "" : ": " + first_lines(said)));
     if (!answered) {
         const std::string what = answer.is_object() && answer.contains("error") ? answer["error"].get<std::string>()

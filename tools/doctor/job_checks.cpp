@@ -44,7 +44,7 @@ void misspelt(const Job& job, Findings& out)
                 meanings += (meanings.empty() ? "; perhaps " : ", ") + meant;
                 set += " " + meant + "=" + quoted(value->second);
             }
-            return out.warning(all, "libws knows no such variable, and takes no notice" + meanings,
+            return out.warning(all, "libws ignores unknown variables" + meanings,
                                "unset" + unset + (set.empty() ? "" : "; export" + set));
         }
     out.ok("all WS_ variables are known");
@@ -63,7 +63,7 @@ void contradictions(const Job& job, Findings& out)
     if (has("WS_CORES") && number(m, "WS_CORES", 0) > double(m.cpus.size()) && !job.planned)
         return out.warning(
             "WS_CORES=" + m.environment.at("WS_CORES") + " on " + plural(double(nodes(job)[0].cpus().size()), "CPU"),
-            "the node is taken to have cores that it lacks: right only for programs whose iterations sleep",
+            "libws assumes cores that the node does not have: right only for programs whose iterations sleep",
             "unset WS_CORES");
     if (m.workers != 0 && !job.planned &&
         nodes(job)[0].count + nodes(job)[0].workers() > int(nodes(job)[0].cores().size()))
@@ -90,7 +90,7 @@ void enabled(const Job& job, Findings& out)
         out.skip("no job yet");
     else if (!is_turned_on(m))
         out.warning("the job was started without -workshare",
-                    "the program's loops run as they stand: nothing is shared",
+                    "the program's loops run unchanged: nothing is shared",
                     mpirun(job, "") + "     # before srun: WS_ENABLE=1");
     else
         out.ok("the job was started with -workshare");
@@ -105,7 +105,7 @@ void mpi_starts(const Job& job, Findings& out)
         return out.skip("not tried without mpirun");
     if (m.launcher == "srun")
         return out.problem("started by srun without --mpi=pmi2",
-                           "its processes do not hear of each other: each would be a job of one rank",
+                           "its processes do not find each other: each would be a job of one rank",
                            srun(job, m.size) + "     # or mpirun, in the same allocation");
     if (m.launcher == "srun --mpi=pmix")
         return out.problem("started by srun --mpi=pmix",
@@ -119,7 +119,7 @@ void mpi_starts(const Job& job, Findings& out)
         if (!m.mpi_error.empty())
             return out.problem(
                 m.mpi_error,
-                "Workshare's MPI library does not start here, so nothing can be said of other ranks either",
+                "Workshare's MPI library does not start here, so ws-doctor cannot check the other ranks",
                 "mpirun -n 1 hostname     # does mpirun work at all? Then see the other findings, WS201 and WS304 "
                 "first");
     out.ok(plural(job.ranks, "rank") + " on " + plural(double(nodes(job).size()), "node") +
@@ -161,9 +161,9 @@ void same_window(const Job& job, const Node& n, Findings& out)
         if (m.environment.count(name))
             set += std::string(" ") + name;
     out.problem(format("rank %d can share memory with %d of %d ranks", m.rank, m.node_ranks, n.count),
-                set.empty() ? "MPI takes them to be on different nodes: several names for this node in the list of "
+                set.empty() ? "MPI treats them as on different nodes: several names for this node in the list of "
                               "hosts, or containers with names of their own"
-                            : "MPI was told to take them as if on different nodes; cores are lent only within one",
+                            : "a setting makes MPI treat them as on different nodes; cores are lent only within one",
                 set.empty() ? mpirun(job, "-hosts " + quoted(n.host)) : "unset" + set);
 }
 

@@ -20,12 +20,12 @@ void ranks_and_cores(const Job& job, const Node& n, Findings& out)
                     format("a node can have %d: with more, the job runs without sharing", most_tenants),
                     mpirun(job, "", nodes * std::min(cores, double(most_tenants))));
     else if (n.count > cores && n.fits())
-        out.warning(seen, "the ranks may use fewer cores than there are, and take turns on them",
+        out.warning(seen, "the ranks may use only some of the cores, and take turns on them",
                     mpirun(job, "-bind-to core"));
     else if (n.count > cores)
         out.warning(seen,
-                    "with more ranks than cores a waiting rank's core is not idle: others compute on it, and it is "
-                    "lent only while one is",
+                    "with more ranks than cores, other ranks compute on a waiting rank's core; it is lent only "
+                    "while it is idle",
                     mpirun(job, "", nodes * cores) +
                         (nodes > 1 ? "     # " + plural(cores, "rank") + " on each node" : ""));
     else if (tenants == 1)
@@ -70,7 +70,7 @@ void same_core(const Job& job, const Node& n, Findings& out)
 void binding(const Job& job, const Node& n, Findings& out)
 {
     if (n.planned)
-        return out.skip("not looked at without ranks: run it under mpirun");
+        return out.skip("not checked without ranks: run ws-doctor under mpirun");
     std::string where;
     int unbound = 0;
     for (const Machine* m : n.ranks) {
@@ -102,7 +102,7 @@ void quota(const Job& job, const Node& n, Findings& out)
     if (m.quota + 0.01 < n.count + n.workers())
         out.problem(
             seen,
-            "who has used up its share stands still until the period is over (usually 100 ms), whatever it was doing",
+            "ranks that have used up the quota are stopped until the period ends (usually after 100 ms)",
             mpirun(job, "", std::max(1, int(m.quota))) +
                 format("     # or give it more: docker update --cpus %d CONTAINER, in a batch job ask for %d CPUs",
                        n.count + n.workers(), n.count + n.workers()));
@@ -115,7 +115,7 @@ void hidden_cpus(const Job&, const Node& n, Findings& out)
     const Machine& m = n.first();
     const auto mine = n.cpus();
     if (m.online.empty())
-        return out.skip("the machine does not tell its CPUs");
+        return out.skip("cannot read which CPUs the machine has");
     if (mine.size() >= m.online.size())
         return out.ok(format("all CPUs of the machine, %s, may be used", cpu_list(m.online).c_str()));
     out.note(format("of CPUs %s the ranks may use %s", cpu_list(m.online).c_str(), cpu_list(mine).c_str()),
@@ -138,7 +138,7 @@ void each_others_cores(const Job&, const Node& n, Findings& out)
                 return out.problem(
                     format("rank %d may never use CPUs %s, where rank %d runs: its cpuset is %s", a->rank,
                            cpu_list(b->cpus).c_str(), b->rank, cpu_list(a->cpuset).c_str()),
-                    "the ranks are in different cpusets, so that threads of the one cannot run on the other's core",
+                    "the ranks are in different cpusets, so threads of one cannot run on the other's core",
                     "start all ranks of a node in one cpuset: one container or one batch step for the node, not one "
                     "for each rank");
         }
@@ -150,7 +150,7 @@ void topology(const Job& job, const Node& n, Findings& out)
     const Machine& m = n.first();
     if (!m.hwloc_error.empty())
         return out.warning(m.hwloc_error,
-                           "hwloc does not see how the cores are arranged, so waiting ranks do not know who is near",
+                           "hwloc does not see how the cores are arranged, so waiting ranks do not know which are near",
                            "lstopo     # what hwloc sees; is /sys mounted?");
     const std::string seen = plural(m.packages, "package") + ", " + plural(m.numa_nodes, "NUMA node") + ", " +
                              plural(m.caches, "last-level cache") + ", " + plural(m.cores, "core") + ", " +
@@ -206,8 +206,8 @@ void shared_memory(const Job& job, const Node& n, Findings& out)
     if (m.shm_free < window)
         out.problem(seen,
                     job.program && job.program->critical
-                        ? "the window that ranks share does not fit: as the program has `ws critical`, the job ends "
-                          "with a message"
+                        ? "the window that ranks share does not fit: because the program has `ws critical`, the job "
+                          "ends with a message"
                         : "the window that ranks share does not fit: the job runs without sharing",
                     larger);
     else if (m.shm_free < need)
@@ -226,12 +226,12 @@ void memory(const Job&, const Node& n, Findings& out)
         m.memory_max == no_limit ? m.memory_available : std::max(0.0, m.memory_max - std::max(0.0, m.memory_now));
     const double need = n.count * 50e6;
     if (free == unknown)
-        return out.skip("the machine does not tell its memory");
+        return out.skip("cannot read how much memory is left");
     const std::string seen = (m.memory_max == no_limit ? std::string("the machine") : m.cgroup_memory) + " has " +
                              bytes(free) + " left for " + plural(n.count, "rank");
     if (free < need)
         out.problem(seen,
-                    "MPI and libws alone take about 50 MB a rank; a process that gets more than there is is killed",
+                    "MPI and libws alone take about 50 MB per rank; the kernel kills processes if memory runs out",
                     m.memory_max == no_limit
                         ? "free -h     # what uses it"
                         : "cat " + quoted(m.cgroup_memory) +
@@ -240,10 +240,10 @@ void memory(const Job&, const Node& n, Findings& out)
         const double stacks = (n.count + n.workers() - 1) * (m.stack == no_limit ? 2097152.0 : m.stack),
                      addresses = stacks + 50e6;
         const std::string limited = "ulimit -v is " + bytes(m.address_space) +
-                                    "; MPI, libws and the stacks of the guests take up to " + bytes(addresses) +
+                                    "; MPI, libws and the helper threads' stacks take up to " + bytes(addresses) +
                                     " in each rank, besides the program";
         if (m.address_space < addresses)
-            out.warning(limited, "guests are not made where there is no room for their stacks", "ulimit -v unlimited");
+            out.warning(limited, "helper threads without room for their stacks are not created", "ulimit -v unlimited");
         else
             out.note(limited, "what the program allocates comes on top", "ulimit -v unlimited");
     } else
@@ -278,7 +278,7 @@ void user_limit(const Job&, const Node& n, Findings& out)
         "ulimit -u is " + of_limit(m.nproc) +
         format("; the user has %.0f threads, and the job makes up to %.0f", std::max(0.0, m.user_threads), need);
     if (m.nproc != no_limit && m.user_threads + need > m.nproc && !m.may_exceed_nproc)
-        out.problem(seen, "the system refuses threads beyond that: waiting ranks have no guest to lend their core to",
+        out.problem(seen, "the system refuses more threads: waiting ranks have no helper thread to lend their core to",
                     "ulimit -u unlimited     # or as root, in /etc/security/limits.conf");
     else
         out.ok(seen + (m.may_exceed_nproc && m.nproc != no_limit ? " (not enforced for root)" : ""));
@@ -294,7 +294,7 @@ void cgroup_threads(const Job&, const Node& n, Findings& out)
                                     m.cgroup_pids.c_str(), m.pids_max, std::max(0.0, m.pids_now), need);
     if (std::max(0.0, m.pids_now) + need > m.pids_max)
         out.problem(
-            seen, "the system refuses threads beyond that: waiting ranks have no guest to lend their core to",
+            seen, "the system refuses more threads: waiting ranks have no helper thread to lend their core to",
             format("docker update --pids-limit %.0f CONTAINER     # systemd: TasksMax=", 2 * (m.pids_now + need)));
     else
         out.ok(seen);
@@ -333,7 +333,7 @@ void openmp(const Job& job, const Node& n, Findings& out)
                     format("OMP_NUM_THREADS=%d ", std::max(1, int(cores) / std::max(1, n.count))) + mpirun(job, ""));
     else if (n.workers() > 0 && threads > 1 && all + n.workers() > cores)
         out.note(seen + "; " + plural(n.workers(), "worker"),
-                 "workers sleep while OpenMP's threads compute, so that they are of use between parallel regions only",
+                 "workers sleep while OpenMP's threads compute, so they help only between parallel regions",
                  "leave -workshare-workers out, or let OpenMP have fewer threads");
     else
         out.ok(seen);
@@ -359,12 +359,12 @@ void clocksource(const Job&, const Node& n, Findings& out)
 {
     const Machine& m = n.first();
     if (m.clocksource.empty())
-        return out.skip("the kernel does not tell its clock source");
+        return out.skip("cannot read the kernel's clock source");
     for (const char* slow : {"hpet", "acpi_pm", "jiffies", "refined-jiffies"})
         if (m.clocksource == slow)
             return out.warning("the kernel's clock is " + m.clocksource,
                                "the kernel does not trust the time-stamp counter, so cores may disagree; and programs "
-                               "that ask for the time wait a microsecond",
+                               "that read the time wait about 1 us",
                                "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource     # as "
                                "root; dmesg | grep -i tsc tells why it is not");
     out.ok("the kernel's clock is " + m.clocksource);
@@ -393,7 +393,7 @@ void governor(const Job&, const Node& n, Findings& out)
 {
     const Machine& m = n.first();
     if (m.governors.empty())
-        return out.skip("the machine does not tell how it sets its frequency");
+        return out.skip("cannot read how the machine sets its frequency");
     std::string all, slow;
     for (const auto& [name, count] : m.governors) {
         all += (all.empty() ? "" : ", ") + name + " on " + plural(count, "CPU");
@@ -402,8 +402,8 @@ void governor(const Job&, const Node& n, Findings& out)
     }
     if (!slow.empty())
         out.note(all,
-                 "cores become fast only after a while of work, so that short loops, and cores that are lent for "
-                 "short, run slowly (with intel_pstate, powersave does less harm)",
+                 "cores speed up only after some time of work, so short loops, and cores lent for a short time, "
+                 "run slowly (with intel_pstate, powersave does less harm)",
                  "cpupower frequency-set -g performance     # as root");
     else
         out.ok(all);
@@ -428,8 +428,8 @@ void load(const Job&, const Node& n, Findings& out)
         (stolen > 0.01 ? format(", and the hypervisor takes %.0f %%", 100 * stolen) : "");
     if (stolen > 0.05)
         out.warning(seen,
-                    "the virtual machine does not get its processors whole: a rank that the hypervisor stops holds up "
-                    "all others",
+                    "the hypervisor takes CPU time from this virtual machine: a rank that it stops delays all "
+                    "others",
                     "ask for a machine of your own, or measure at another time");
     else if (busy > 0.2)
         out.warning(
@@ -447,11 +447,11 @@ void kernel(const Job&, const Node& n, Findings& out)
     const Machine& m = n.first();
     if (m.numa_balancing > 0 && m.numa_nodes > 1)
         return out.note(format("kernel %s, kernel.numa_balancing=%d", m.kernel.c_str(), m.numa_balancing),
-                        "the kernel unmaps pages to see who uses them: a guest on another NUMA node makes it move a "
-                        "loop's memory to and fro",
+                        "the kernel unmaps pages to see which CPUs use them: a helper thread on another NUMA node "
+                        "makes it move a loop's memory back and forth",
                         "sysctl kernel.numa_balancing=0     # as root");
     out.ok("kernel " + (m.kernel.empty() ? "unknown" : m.kernel) +
-           ": no setting is in the way (libws needs neither ptrace nor yama's leave)");
+           ": no setting is in the way (libws needs neither ptrace nor yama's permission)");
 }
 
 void namespaces(const Job&, const Node& n, Findings& out)
@@ -463,8 +463,8 @@ void namespaces(const Job&, const Node& n, Findings& out)
         all.insert(m->pid_namespace);
     if (all.size() > 1)
         out.problem(format("%zu PID namespaces among %d ranks", all.size(), n.count),
-                    "ranks in containers of their own do not see each other's processes: whether a helper still lives "
-                    "cannot be told, and ws-top finds no job",
+                    "ranks in separate containers do not see each other's processes: Workshare cannot tell whether a "
+                    "helper still lives, and ws-top finds no job",
                     "start one container for the node and all its ranks in it, or give containers the host's processes "
                     "(docker run --pid=host --ipc=host)");
     else
@@ -477,14 +477,14 @@ void work_counters(const Job&, const Node& n, Findings& out)
     const Machine& m = n.first();
     const char* const otherwise = "; without them XMPI measures work by the rows that are registered";
     if (m.counters == int(unknown))
-        return out.skip("PAPI is not asked" + (m.counters_error.empty() ? "" : ": " + m.counters_error));
+        return out.skip("PAPI was not queried" + (m.counters_error.empty() ? "" : ": " + m.counters_error));
     if (m.counters & 1)
         return out.ok("PAPI counts floating-point operations");
     const std::string seen = (m.counters ? "PAPI counts instructions" : "PAPI counts nothing") +
                              (m.counters_error.empty() ? "" : ": " + m.counters_error);
     if (m.counters == 0 && m.paranoid > 2)
         out.note(format("%s; kernel.perf_event_paranoid=%d", seen.c_str(), m.paranoid),
-                 "the kernel lets nobody but root count: XMPI measures work by the rows that are registered",
+                 "the kernel lets only root count: XMPI measures work by the rows that are registered",
                  "sysctl kernel.perf_event_paranoid=2     # as root; or XMPI_Set_work in the program");
     else
         out.ok(seen + otherwise);

@@ -237,7 +237,7 @@ int count_cores(const Machine& machine)
 int run(int argc, char** argv)
 {
     CLI::App app(
-        "Looks whether programs can run well here with mpirun -workshare, and says how to mend what is in the way. "
+        "Checks whether programs can run well here with mpirun -workshare, and suggests a fix for each problem. "
         "Alone it looks at\n"
         "this machine; under the mpirun that is to start the program, as in\n"
         "    mpirun -workshare -n 4 ws-doctor ./app\n"

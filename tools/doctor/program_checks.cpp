@@ -19,7 +19,7 @@ void program_file(const Job& job, Findings& out)
         return out.ok(p.path + " is a program for this machine");
     std::string cause = "mpirun could not start it", fix = p.error_fix;
     if (fix == "script")
-        return out.warning(p.given + ": " + p.error, "what the script starts cannot be seen without running it",
+        return out.warning(p.given + ": " + p.error, "ws-doctor cannot see which program the script starts",
                            "ws-doctor PROGRAM     # the program that the script starts");
     const size_t slash = p.given.rfind('/');
     const auto has = [&](const char* what) { return p.error.find(what) != std::string::npos; };
@@ -53,7 +53,7 @@ void missing_libraries(const Job& job, Findings& out)
                  : "LD_LIBRARY_PATH=FOLDER " + mpirun(job, "") +
                        "     # the folder that has it; on clusters perhaps: module load ...");
     if (!job.program->loader_says.empty())
-        return out.problem(job.program->loader_says, "the program was linked where libraries were newer than here",
+        return out.problem(job.program->loader_says, "the program was linked on a machine with newer libraries",
                            "mpicc -fws -O3 ...     # on this machine, or the oldest of all nodes");
     if (job.program->mpi == "unknown")
         return out.skip("the loader could not be asked");
@@ -78,8 +78,8 @@ void mpi_library(const Job& job, Findings& out)
         const std::string ours = lib_folder(job) + "/libmpich.so.12";
         const bool has_name = ours.find_first_of(" :") == std::string::npos; // for the loader, in LD_PRELOAD
         return out.problem("another MPICH: " + p.mpi_path,
-                           "the program runs, but its waits know nothing of Workshare: no core is ever lent. MPICHs "
-                           "are alike for programs, so that ours can take its place",
+                           "the program runs, but this MPICH has no hooks for Workshare: no core is ever lent; all "
+                           "MPICHs have one ABI, so Workshare's can take its place",
                            !p.fixed_path ? mpirun_with_libraries(job)
                            : has_name    ? "LD_PRELOAD=" + quoted(ours) + " " + mpirun(job, "") +
                                                "     # the program has the other's path in it (RPATH)"
@@ -90,15 +90,15 @@ void mpi_library(const Job& job, Findings& out)
     if (p.mpi == "openmpi")
         return out.problem(
             "Open MPI: " + p.mpi_path,
-            "it is another MPI with other handles: Workshare's mpirun starts each rank of such a program "
+            "this MPI has another ABI: Workshare's mpirun starts each rank of such a program "
             "as a job of its own",
             rebuild);
     if (p.mpi == "static")
         return out.problem("an MPI that is linked into the program",
                            "a library that is part of the program cannot be replaced by Workshare's", rebuild);
     out.warning("none",
-                "the program calls no MPI library that it is linked with: as ranks of a job its processes know nothing "
-                "of each other",
+                "the program calls no MPI library that it is linked with: its processes would not find each other as "
+                "ranks of a job",
                 rebuild);
 }
 
@@ -121,8 +121,8 @@ void libws(const Job& job, Findings& out)
     if (!p.libws_path.empty() && !p.mpi_libws_path.empty() && realpath(p.libws_path.c_str(), one) &&
         realpath(p.mpi_libws_path.c_str(), other) && std::string(one) != other)
         return out.warning(p.libws_path + " and " + p.mpi_libws_path,
-                           "the program would load two libws: its loops would go to the one, and MPICH to the other, "
-                           "so that nothing is shared",
+                           "the program would load two libws: its loops would use one, and MPICH the other, "
+                           "so nothing is shared",
                            mpirun_with_libraries(job));
     out.ok(taken + format(", version %d of the interface", p.libws_abi));
 }
@@ -153,7 +153,7 @@ void ws_loops(const Job& job, Findings& out)
                         "mpicc -fws -O3 ...     # again");
     out.warning("none in the program and the libraries that it is linked with",
                 "only loops with a directive, or of the C and C++ interface, are shared: this program's ranks can lend "
-                "their cores, but nobody has work for them (libraries that it loads at run time are not seen)",
+                "their cores, but no rank has work for them (libraries that it loads at run time are not seen)",
                 "mpicc -fws -O3 ...     # after `#pragma ws for` was put before the loops that take long; OpenMP's "
                 "loops as they stand: mpicc -fws=openmp");
 }
@@ -172,8 +172,8 @@ void polls(const Job& job, Findings& out)
     if (set != job.machines[0].environment.end() && set->second == "1")
         return out.ok(names + " help, too (-workshare-poll)");
     out.note("the program calls " + names,
-             "they return at once, so that a rank which waits by calling them again and again lends its core to "
-             "nobody; calls that wait, such as MPI_Wait, do",
+             "they return at once, so a rank that waits by calling them again and again never lends its core; "
+             "calls that wait, such as MPI_Wait, lend it",
              mpirun(job, "-workshare-poll"));
 }
 
@@ -218,7 +218,7 @@ void sees_openmp(const Job& job, Findings& out)
     };
     std::string why;
     if (job.program->openmp_first)
-        why = "libgomp goes before libws in the program";
+        why = "libgomp is linked before libws in the program";
     else if (job.program->libws_path.empty())
         why = "the program is not linked with libws";
     else if (is("OMP_TOOL", "disabled"))
@@ -248,7 +248,7 @@ void moves_cores(const Job& job, Findings& out)
     };
     const std::string mode = value("WS_OPENMP");
     if (mode.empty() || mode == "off" || mode == "hint")
-        return out.ok("cores are not asked to follow OpenMP's threads (-workshare-openmp)");
+        return out.ok("moving cores is not requested (-workshare-openmp)");
     if (!job.program->openmp)
         return out.warning("the program has no OpenMP library of its own, or one that is linked statically",
                            "-workshare-openmp has no effect: there are no threads to move",
@@ -263,7 +263,7 @@ void moves_cores(const Job& job, Findings& out)
     if (value("OMP_WAIT_POLICY") == "active")
         return out.warning(
             "OMP_WAIT_POLICY=active",
-            "OpenMP's threads never leave their cores between regions: who is given such a core shares it",
+            "OpenMP's threads never leave their cores between regions: a rank that gets such a core shares it",
             "unset OMP_WAIT_POLICY");
     for (const char* name : {"OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
         if (const std::string said = value(name); !said.empty() && said != "false")
@@ -291,7 +291,7 @@ void same_program(const Job& job, Findings& out)
         out.warning(differs, "nodes would run different files under the same names",
                     "install the program and Workshare in a folder that all nodes share");
     else
-        out.ok("all nodes take the same files");
+        out.ok("all nodes use the same files");
 }
 
 } // namespace doctor::check

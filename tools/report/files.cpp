@@ -92,7 +92,7 @@ std::vector<Run> read_history(const std::string& folder)
 {
     std::error_code error;
     if (!fs::is_directory(folder, error))
-        fail(folder, error ? error.message() : "it is no folder");
+        fail(folder, error ? error.message() : "it is not a folder");
     std::vector<Run> runs;
     for (const std::string& name : reports_in(folder)) {
         const fs::path inside = fs::path(name).lexically_relative(folder), first = *inside.begin();
@@ -100,7 +100,7 @@ std::vector<Run> read_history(const std::string& folder)
             {inside.has_parent_path() ? first.string() : inside.stem().string(), inside.string(), read(name)});
     }
     if (runs.empty())
-        fail(folder, "there are no reports in it, whose names end in .json");
+        fail(folder, "it holds no report, a file whose name ends in .json");
     return runs;
 }
 

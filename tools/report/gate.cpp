@@ -46,7 +46,7 @@ double parse_share(const std::string& text)
     const double value = std::strtod(number.c_str(), &end);
     const std::string_view rest = base::trim(end);
     if (end == number.c_str() || (!rest.empty() && rest != "%") || !std::isfinite(value))
-        throw std::invalid_argument("\"" + text + "\" is no number like 0.03 or 3%");
+        throw std::invalid_argument("\"" + text + "\" is not a number like 0.03 or 3%");
     return rest == "%" ? value / 100 : value;
 }
 
@@ -54,7 +54,7 @@ Condition parse_condition(const std::string& text)
 {
     const size_t at = text.find_first_of("<>");
     if (at == text.npos)
-        throw std::invalid_argument("\"" + text + "\" is no condition like parallel_efficiency < 0.9");
+        throw std::invalid_argument("\"" + text + "\" is not a condition like parallel_efficiency < 0.9");
     const bool or_equal = at + 1 < text.size() && text[at + 1] == '=';
     Condition c = {std::string(base::trim(std::string_view(text).substr(0, at))),
                    text[at] == '<' ? or_equal ? Condition::at_most : Condition::below

@@ -124,7 +124,7 @@ void check(Options& o)
     const bool judges = !o.conditions.empty() || !o.worse.empty();
     if (!o.history.empty()) {
         if (judges || o.csv || o.json || o.html || !o.files.empty() || !o.baseline.empty())
-            throw Error("--history stands alone, or with --output");
+            throw Error("--history excludes all other arguments but --output");
         return;
     }
     if (o.files.empty())

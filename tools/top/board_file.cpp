@@ -130,9 +130,9 @@ std::string check_head(const Board& b, uint64_t read, uint64_t file_bytes, bool&
     if (unmade)
         return "";
     if (read < offsetof(Board, head_bytes))
-        return "a file of " + std::to_string(file_bytes) + " bytes is no board";
+        return "a file of " + std::to_string(file_bytes) + " bytes is not a board";
     if (b.magic != observe::board_magic)
-        return "a file called " + std::string(board_name) + " is none of Workshare's";
+        return "a file called " + std::string(board_name) + " is not Workshare's";
     if (b.version != board_version)
         return std::string("the board is of a") + (b.version > board_version ? " newer" : "n older") +
                " Workshare (board version " + std::to_string(b.version) + "; this ws-top reads " +
@@ -153,7 +153,7 @@ std::string check_head(const Board& b, uint64_t read, uint64_t file_bytes, bool&
         return "the board is damaged: its parts do not lie within it";
     if (b.size < 1 || b.rank < 0 || b.rank >= b.size || b.node_rank < 0 || b.node_ranks < 1 || b.node < 0 ||
         !(b.ticks_per_us > 0.01 && b.ticks_per_us < 1e6)) // clocks of 10 kHz to 1 THz
-        return "the board is damaged: its head makes no sense";
+        return "the board is damaged: its header is invalid";
     return "";
 }
 
@@ -385,7 +385,7 @@ void Finder::add(pid_t pid, uid_t uid, uint64_t started, const std::string& path
         if (std::find(unmade_.begin(), unmade_.end(), who) == unmade_.end())
             unmade_.push_back(who);
         else
-            complain(pid, started, "a file called " + std::string(board_name) + " is none of Workshare's");
+            complain(pid, started, "a file called " + std::string(board_name) + " is not Workshare's");
         return;
     }
     if (!wrong.empty())

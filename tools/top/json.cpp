@@ -195,7 +195,7 @@ template <class T> void read(const Json& j, const char* name, T& value)
 {
     const Json& found = at(j, name);
     if (!(std::is_same_v<T, bool> ? found.is_boolean() : found.is_number()))
-        wrong(name, std::is_same_v<T, bool> ? "neither true nor false" : "no number");
+        wrong(name, std::is_same_v<T, bool> ? "neither true nor false" : "not a number");
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
         const double x = found.get<double>();
         if (!(x >= double(std::numeric_limits<T>::min()) && x <= double(std::numeric_limits<T>::max())))
@@ -210,7 +210,7 @@ std::string text(const Json& j, const char* name) // null: empty
 {
     const Json& found = at(j, name);
     if (!found.is_string() && !found.is_null())
-        wrong(name, "no text");
+        wrong(name, "not text");
     const std::string s = found.is_null() ? "" : found.get<std::string>();
     return clean(s.c_str(), s.size());
 }
@@ -218,7 +218,7 @@ std::string text(const Json& j, const char* name) // null: empty
 const Json& list(const Json& j, const char* name)
 {
     if (!at(j, name).is_array())
-        wrong(name, "no list");
+        wrong(name, "not a list");
     return at(j, name);
 }
 
@@ -339,7 +339,7 @@ JobSample job_of(const Json& j)
     char* end = nullptr;
     job.id = std::strtoull(name.c_str(), &end, 16);
     if (name.empty() || *end)
-        wrong("job", "no name of a job");
+        wrong("job", "not a name of a job");
     job.program = text(j, "program");
     job.host = text(j, "host");
     read(j, "uid", job.uid);
@@ -370,9 +370,9 @@ Snapshot from_json(const std::string& line)
     if (j.is_discarded())
         throw std::runtime_error("it is not JSON");
     if (!j.is_object() || !j.contains("schema") || !j["schema"].is_string())
-        throw std::runtime_error("it is no snapshot of ws-top: there is no \"schema\"");
+        throw std::runtime_error("it is not a snapshot of ws-top: there is no \"schema\"");
     if (j["schema"] != json_schema)
-        throw std::runtime_error("its schema is " + j["schema"].get<std::string>() + ", known here is " + json_schema);
+        throw std::runtime_error("its schema is " + j["schema"].get<std::string>() + ", expected " + json_schema);
     Snapshot s;
     read(j, "at_unix_s", s.unix_seconds);
     for (const Json& job : list(j, "jobs"))

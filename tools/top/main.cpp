@@ -57,8 +57,8 @@ std::string no_job(const Selection& s)
         if (stat(("/proc/" + std::to_string(s.pid)).c_str(), &process) != 0)
             return "there is no " + who + " on " + host;
         if (geteuid() != 0 && process.st_uid != geteuid())
-            return who + " is of user " + user_name(process.st_uid) + ": only they and root can look at it";
-        return who + " is no rank of a -workshare job, and has started none";
+            return who + " is of user " + user_name(process.st_uid) + ": only that user and root can view it";
+        return who + " is not a rank of a -workshare job, and has not started one";
     }
     const std::string others = geteuid() == 0 && !s.all ? " (--all: of all users)" : "";
     if (!s.job.empty())
@@ -250,7 +250,7 @@ bool act(int key, View& view, const std::vector<JobSample>& jobs, unsigned page)
 int live(const Options& options, Replay* replay)
 {
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return fail(2, "this is no terminal: use --once for text or --json");
+        return fail(2, "stdin or stdout is not a terminal: use --once for text or --json");
     Recorder recorder(options.record);
     Watch of_machine(options.selection);
     Source& watch = replay ? static_cast<Source&>(*replay) : of_machine;

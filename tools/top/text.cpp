@@ -20,7 +20,7 @@ const char* const help_text[] = {
     "m             summary: no rows",
     "p, blank      pause",
     "j J           next, previous job",
-    "+ -           refresh more seldom, more often",
+    "+ -           refresh less often, more often",
     "left right    of a recording: back, forward",
     "up down, PgUp PgDn, Home End   scroll",
     "",

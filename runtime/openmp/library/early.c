@@ -244,7 +244,7 @@ static const char *why_not(void)
     if (look.sanitizer)
         return "a sanitizer watches the threads' stacks";
     if (look.function) {
-        snprintf(why, sizeof why, "%s uses %s(), which is about a thread of the system", look.file, look.function);
+        snprintf(why, sizeof why, "%s uses %s(), which depends on system threads", look.file, look.function);
         return why;
     }
     if (look.event) {

@@ -403,7 +403,7 @@ std::string file_of(const void* what)
 // `loaded` is the libws that mpirun loads, `mpi` the program's MPI library.
 std::string of_two_installations(const std::string& loaded, const std::string& mpi)
 {
-    return "mpirun is that of " + loaded + ", and the program's MPI library" + (mpi.empty() ? "" : " is " + mpi + ",") +
+    return "mpirun loads " + loaded + ", but the program's MPI library" + (mpi.empty() ? "" : " is " + mpi + ",") +
            " of another installation";
 }
 
@@ -473,7 +473,7 @@ const char* why_threads_are_fixed()
             first = of_two_installations(first, file_of(dlsym(RTLD_DEFAULT, "PMPI_Init")));
             return first.c_str();
         }
-        return "the program's OpenMP library stands before libws";
+        return "the program's OpenMP library is loaded before libws";
     }
     return nullptr;
 }
@@ -481,9 +481,9 @@ const char* why_threads_are_fixed()
 const char* watch(Watcher* to_tell)
 {
     if (!sees_libgomp())
-        return "libgomp stands before libws in this program";
+        return "libgomp is loaded before libws in this program";
     if (!sees_libomp())
-        return "libomp has another tool, or OMP_TOOL=disabled";
+        return "libomp has another tool, or OMP_TOOL=disabled is set";
     if (dlsym(RTLD_NEXT, "omp_get_max_threads") && threads_never_sleep())
         return "OMP_WAIT_POLICY=active lets OpenMP keep the cores";
     watcher = to_tell;

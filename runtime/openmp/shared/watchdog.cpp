@@ -169,12 +169,12 @@ const char* why_stuck(const VirtualTeam& team, uint64_t since, uint64_t now)
     for (unsigned i = 0; i < count; i++) {
         const Doing what = doing(runners[i]);
         if (what == Doing::locked)
-            return "a thread waits for a lock that another holds over a barrier";
+            return "a thread waits for a lock that another holds across a barrier";
         if (what != Doing::sleeps && is_spinning(runners[i]))
             return "threads wait by spinning";
     }
     if (double(now - since) > stuck_us * loop::host().ticks_per_us)
-        return "nothing happened in it for seconds";
+        return "it made no progress for seconds";
     return nullptr;
 }
 

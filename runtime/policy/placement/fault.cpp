@@ -48,21 +48,21 @@ int raise(MPI_Comm comm, const char* function, const Fault& f)
         break;
     case What::rank_range:
         error_class = MPI_ERR_RANK;
-        say("ranks[%ld] on rank %d is %g, which is no rank with work", f.index, f.rank, f.value);
+        say("ranks[%ld] on rank %d is %g, which is not a rank with work", f.index, f.rank, f.value);
         break;
     case What::rank_given:
         error_class = MPI_ERR_RANK;
         if (f.value == 0)
-            say("nobody gives the load of rank %ld", f.index);
+            say("no rank gives the load of rank %ld", f.index);
         else
             say("the load of rank %ld is given %g times", f.index, f.value);
         break;
     case What::edge_range:
         error_class = MPI_ERR_RANK;
-        say("neighbour %ld of rank %d is %g, which is no rank", f.index, f.rank, f.value);
+        say("neighbour %ld of rank %d is %g, which is not a rank", f.index, f.rank, f.value);
         break;
     case What::edge_weight: say("weight %ld on rank %d is negative (%g)", f.index, f.rank, f.value); break;
-    case What::weights_differ: say("MPI_UNWEIGHTED on some side of some rank alone: rank %d or rank 0", f.rank); break;
+    case What::weights_differ: say("MPI_UNWEIGHTED is passed for some weights only (rank %d or rank 0)", f.rank); break;
     case What::no_newcomm: say("newcomm is NULL on rank %d", f.rank); break;
     case What::no_result: say("max_over_mean is NULL on rank %d", f.rank); break;
     case What::no_active: say("active is NULL on rank %d", f.rank); break;
@@ -76,12 +76,12 @@ int raise(MPI_Comm comm, const char* function, const Fault& f)
         break;
     case What::spare:
         error_class = MPI_ERR_INFO_VALUE;
-        say("info key ws_load_spare on rank %d is no number from 0 to %ld, one less than there are ranks", f.rank,
+        say("info key ws_load_spare on rank %d is not a number from 0 to %ld, the number of ranks less one", f.rank,
             f.index);
         break;
     case What::cell:
         error_class = MPI_ERR_INFO_VALUE;
-        say("info key ws_load_cell on rank %d is no number from 1 on", f.rank);
+        say("info key ws_load_cell on rank %d is not a number of at least 1", f.rank);
         break;
     case What::measured_differs:
         say("loads is MPIX_LOADS_MEASURED on rank %d or on rank %ld, not on both", f.rank, f.index);

@@ -31,11 +31,11 @@ int Allowance::look()
             said_ = false;
             return number_ = int(*number);
         }
-        wrong = "it has no whole number from 1 on";
+        wrong = "it has no whole number of at least 1";
     }
     if (!said_)
         std::fprintf(stderr, "workshare: warning: -workshare-cores-file %s: %s; %s\n", path_.c_str(), wrong.c_str(),
-                     number_ ? ("it goes on with " + std::to_string(number_)).c_str() : "no number is changed");
+                     number_ ? ("keeping " + std::to_string(number_)).c_str() : "no number is changed");
     said_ = true;
     return number_;
 }

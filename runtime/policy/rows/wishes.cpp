@@ -29,15 +29,15 @@ std::string read_wishes(MPI_Info info, const option::Options* options, Wishes& w
                   "as take_number_or_auto() has it");
     if (info != MPI_INFO_NULL) {
         if (!take_number(info, "ws_flex_th1", 0, 100, th1))
-            return "info key ws_flex_th1 is no number from 0 to 100";
+            return "info key ws_flex_th1 is not a number from 0 to 100";
         if (!take_number(info, "ws_flex_th2", 0, 100, th2))
-            return "info key ws_flex_th2 is no number from 0 to 100";
+            return "info key ws_flex_th2 is not a number from 0 to 100";
         if (!take_number_or_auto(info, "ws_flex_k", 1000, k))
             return "info key ws_flex_k is neither auto nor a number from 1 to 1000";
         if (!take_number_or_auto(info, "ws_flex_interval", 1000000, interval))
             return "info key ws_flex_interval is neither auto nor a number from 1 to 1000000";
         if (!take_number(info, "ws_flex_iterations", 1, LONG_MAX, iterations))
-            return "info key ws_flex_iterations is no number from 1 on";
+            return "info key ws_flex_iterations is not a number of at least 1";
         const std::optional<std::string> domain = info_value(info, "ws_flex_domain");
         if (domain && *domain != "all" && *domain != "node")
             return "info key ws_flex_domain is neither all nor node";

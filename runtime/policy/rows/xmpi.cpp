@@ -41,7 +41,7 @@ int no_partition(const char* function, XMPI_Partition handle)
 {
     if (handle == XMPI_PARTITION_NULL)
         return raise(MPI_COMM_SELF, function, MPI_ERR_ARG, "partition is XMPI_PARTITION_NULL");
-    return raise(MPI_COMM_SELF, function, MPI_ERR_ARG, "partition (%d) is none, or was freed", handle);
+    return raise(MPI_COMM_SELF, function, MPI_ERR_ARG, "partition (%d) does not exist, or was freed", handle);
 }
 
 // The partition of a call that registers, or null: the error has been raised. Between the two parts of an iteration's
@@ -51,7 +51,7 @@ Decomposition* at_rest(const char* function, XMPI_Partition handle, int& error)
     Decomposition* const d = find(handle);
     error = !d ? no_partition(function, handle)
             : d->is_ending()
-                ? raise(d->comm(), function, MPI_ERR_ARG, "rows may be moving: XMPI_Monitor_end_finish comes first")
+                ? raise(d->comm(), function, MPI_ERR_ARG, "rows may be moving; call XMPI_Monitor_end_finish first")
                 : MPI_SUCCESS;
     return error ? nullptr : d;
 }
@@ -147,10 +147,10 @@ struct Given {
 int refuse(const Decomposition& d, const char* function, XMPI_Partition handle, const Given& g)
 {
     if (!g.address)
-        return raise(d.comm(), function, MPI_ERR_ARG, "%s is NULL: the address of a pointer is wanted", g.name);
+        return raise(d.comm(), function, MPI_ERR_ARG, "%s is NULL; pass the address of a pointer", g.name);
     void* const data = *static_cast<void**>(g.address);
     if (!data)
-        return raise(d.comm(), function, MPI_ERR_ARG, "*%s is NULL: also a process without rows has an array", g.name);
+        return raise(d.comm(), function, MPI_ERR_ARG, "*%s is NULL; processes without rows need arrays, too", g.name);
     XMPI_Partition where = 0;
     if (registered(g.address, data, &where))
         return raise(d.comm(), function, MPI_ERR_ARG, "*%s is registered already%s", g.name,
@@ -218,7 +218,7 @@ int register_csr(XMPI_Partition handle, const Given (&given)[3])
     PMPI_Type_size(given[0].type, &size);
     if (combiner != MPI_COMBINER_NAMED || (size != 4 && size != 8) || given[0].type == MPI_FLOAT ||
         given[0].type == MPI_DOUBLE || given[0].type == MPI_REAL || given[0].type == MPI_DOUBLE_PRECISION)
-        return raise(d->comm(), name, MPI_ERR_TYPE, "start_type is no integer of 4 or 8 bytes");
+        return raise(d->comm(), name, MPI_ERR_TYPE, "start_type is not an integer of 4 or 8 bytes");
     Structure s;
     s.layout = Layout::csr;
     s.wide_starts = size == 8;
@@ -238,7 +238,7 @@ int not_here(const Decomposition& d, const char* function, void* address)
     return raise(d.comm(), function, MPI_ERR_ARG, "address is %s",
                  !address    ? "NULL"
                  : elsewhere ? "that of a structure of another partition"
-                             : "that of nothing that is registered");
+                             : "not that of a registered structure");
 }
 
 int set_resize(XMPI_Partition handle, void* address, XMPI_Resize_function* resize)
@@ -317,7 +317,7 @@ int set_goal(XMPI_Partition handle, int goal, double value)
     const std::string mine =
         goal != XMPI_GOAL_NONE && goal != XMPI_GOAL_TIME && goal != XMPI_GOAL_EFFICIENCY
             ? "goal (" + std::to_string(goal) + ") is unknown"
-        : goal == XMPI_GOAL_TIME && !(value > 0 && std::isfinite(value)) ? text + " is no time longer than 0"
+        : goal == XMPI_GOAL_TIME && !(value > 0 && std::isfinite(value)) ? text + " is not a time longer than 0"
         : goal == XMPI_GOAL_EFFICIENCY && !(value > 0 && value <= 1)     ? text + " is not more than 0 and at most 1"
         : goal != of_rank_0.goal                                         ? "goal is not the same as on rank 0"
         : goal != XMPI_GOAL_NONE && value != of_rank_0.value             ? text + " is not the same as on rank 0"
@@ -337,7 +337,7 @@ int end_begin(const char* name, XMPI_Partition handle)
     if (!d)
         return no_partition(name, handle);
     if (d->is_ending())
-        return raise(d->comm(), name, MPI_ERR_ARG, "the end of this iteration was begun already");
+        return raise(d->comm(), name, MPI_ERR_ARG, "XMPI_Monitor_end_begin was called already");
     // A process without rows waits here while the others compute.
     const InTogether in_end(policy().job(), Together::monitor_end, name, d->comm(), d->count() == 0);
     const std::string wrong = d->end_begin();
@@ -354,7 +354,7 @@ int end_finish(const char* name, XMPI_Partition handle, MPI_Count* count, MPI_Co
     if (!d)
         return no_partition(name, handle);
     if (!d->is_ending())
-        return raise(d->comm(), name, MPI_ERR_ARG, "no end of an iteration was begun (XMPI_Monitor_end_begin)");
+        return raise(d->comm(), name, MPI_ERR_ARG, "XMPI_Monitor_end_begin was not called");
     const InTogether in_end(policy().job(), Together::monitor_end, name, d->comm(), d->count() == 0);
     const bool has = d->end_finish();
     if (!count || !displ || !moved)
@@ -484,7 +484,7 @@ WS_EXPORT int ws_XMPI_Alloc(MPI_Count bytes, void* address)
         return raise(MPI_COMM_SELF, name, MPI_ERR_COUNT, "bytes (%lld) is negative", static_cast<long long>(bytes));
     void* const memory = std::malloc(size_t(bytes ? bytes : 1));
     if (!memory)
-        return raise(MPI_COMM_SELF, name, MPI_ERR_NO_MEM, "there are no %lld bytes", static_cast<long long>(bytes));
+        return raise(MPI_COMM_SELF, name, MPI_ERR_NO_MEM, "no memory for %lld bytes", static_cast<long long>(bytes));
     *static_cast<void**>(address) = memory;
     return MPI_SUCCESS;
 }

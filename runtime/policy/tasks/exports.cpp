@@ -56,7 +56,7 @@ WS_EXPORT int ws_pool_create(MPI_Comm comm, ws_pool** tasks)
 {
     if (!tasks || !mpi_is_there())
         return said(EINVAL,
-                    !tasks ? "ws_pool_create: nowhere to store the pool" : "ws_pool_create: MPI is not initialized");
+                    !tasks ? "ws_pool_create: pool is NULL" : "ws_pool_create: MPI is not initialized");
     int is_inter = 0;
     if (comm != MPI_COMM_NULL)
         PMPI_Comm_test_inter(comm, &is_inter);
@@ -83,7 +83,7 @@ WS_EXPORT int ws_pool_register(ws_pool* tasks, const ws_task_kind* description, 
     if (!pool)
         return EINVAL;
     if (!description || !kind)
-        return said(EINVAL, "ws_pool_register: no description, or nowhere to store the number");
+        return said(EINVAL, "ws_pool_register: description or kind is NULL");
     try {
         std::string error;
         const int result = pool->add_kind(*description, *kind, error);
@@ -149,7 +149,7 @@ WS_EXPORT int ws_pool_get_counts(ws_pool* tasks, ws_pool_counts* counts)
     if (!pool)
         return EINVAL;
     if (!counts)
-        return said(EINVAL, "ws_pool_get_counts: nowhere to store the counts");
+        return said(EINVAL, "ws_pool_get_counts: counts is NULL");
     pool->count(*counts);
     return 0;
 }
@@ -163,9 +163,9 @@ WS_EXPORT int ws_pool_free(ws_pool** tasks)
         return said(EINVAL, "ws_pool_free: the pool runs");
     if (!mpi_is_there()) {
         if (pool->is_first()) // a destructor ignores the error
-            std::fprintf(stderr, "workshare: error: a pool of tasks is freed after MPI_Finalize (ws_pool_free); "
-                                 "free it, or end its ws::task_pool, before\n");
-        return said(EINVAL, "ws_pool_free: MPI is finalized: pools are freed before MPI_Finalize");
+            std::fprintf(stderr, "workshare: error: a pool of tasks was freed after MPI_Finalize (ws_pool_free); "
+                                 "free it, or destroy its ws::task_pool, earlier\n");
+        return said(EINVAL, "ws_pool_free: MPI is finalized; free pools before MPI_Finalize");
     }
     (*tasks)->pool = nullptr;
     freeing.lock();

@@ -133,7 +133,7 @@ int Pool::future(uint64_t number, void* result, size_t capacity, size_t* bytes, 
     std::lock_guard<base::SpinLock> hold(lock_);
     const auto it = number >> 32 ? futures_.find(uint32_t(number)) : futures_.end();
     if (it == futures_.end() || !it->second.done) {
-        error = it == futures_.end() ? "ws_pool_get_result: there is no such future, or it was asked already"
+        error = it == futures_.end() ? "ws_pool_get_result: there is no such future, or its result was taken already"
                                      : "ws_pool_get_result: its task has not run";
         return EINVAL;
     }

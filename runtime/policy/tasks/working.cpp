@@ -66,7 +66,7 @@ int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o
         }
         if (o->future && k.c.result > most_future) {
             error = "ws_pool_put: a future for results of up to " + std::to_string(k.c.result) +
-                    " bytes: 32768 are possible";
+                    " bytes, but the limit is 32768";
             return EINVAL;
         }
         if (o->reserved[0] | o->reserved[1] | o->reserved[2] | o->reserved[3]) {

@@ -320,10 +320,10 @@ TEST_CASE("atomic: wrong words") {
     CHECK(problem("atomic read,, seq_cst") == "11: expected a word after ',' on '#pragma ws atomic'");
     CHECK(problem("atomic , read") == "7: expected a word before ',' on '#pragma ws atomic'");
     CHECK(problem("atomic read release") ==
-          "12: memory order 'release' does not go with 'read' on '#pragma ws atomic'");
+          "12: memory order 'release' is not valid with 'read' on '#pragma ws atomic'");
     CHECK(problem("atomic write acquire") ==
-          "13: memory order 'acquire' does not go with 'write' on '#pragma ws atomic'");
-    CHECK(problem("atomic acq_rel") == "7: memory order 'acq_rel' does not go with 'update' on '#pragma ws atomic'");
+          "13: memory order 'acquire' is not valid with 'write' on '#pragma ws atomic'");
+    CHECK(problem("atomic acq_rel") == "7: memory order 'acq_rel' is not valid with 'update' on '#pragma ws atomic'");
 }
 
 TEST_CASE("critical: perhaps a name") {
@@ -453,7 +453,7 @@ TEST_CASE("tasks") {
           "clause of '#pragma ws task'");
     CHECK(problem("task nogroup") == "5: unknown clause 'nogroup' on '#pragma ws task'");
     CHECK(problem("taskloop nogroup(1)") ==
-          "16: clause 'nogroup' takes nothing in parentheses on '#pragma ws taskloop'");
+          "16: clause 'nogroup' takes no arguments on '#pragma ws taskloop'");
     CHECK(problem("taskloop num_tasks(3) grainsize(2)") ==
           "22: both 'grainsize' and 'num_tasks' on '#pragma ws taskloop'");
     CHECK(problem("taskwait nowait") == "9: expected nothing after 'taskwait' on '#pragma ws taskwait'");

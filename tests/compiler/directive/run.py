@@ -43,7 +43,7 @@ MAJOR = int(subprocess.run([*CC, '-dumpversion'], capture_output=True, text=True
 MODES = ('order', 'tail', 'random')
 PLAIN_TOO = '-O3'     # the option for which a loop has a plain version where it stands
 # How each warning begins, by its name.
-WARNS = {'thread-number': "'omp_get_thread_num'", 'thread-variable': 'each guest writes', 'computed-goto': 'a computed'}
+WARNS = {'thread-number': "'omp_get_thread_num'", 'thread-variable': 'each helper thread writes', 'computed-goto': 'a computed'}
 WARNINGS = ['-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas']
 if CLANG:       # of newer versions, about the tests; and about a comparison that clang makes itself for `omp taskloop`
     WARNINGS += ['-Wno-unknown-warning-option', '-Wno-vla-cxx-extension', '-Wno-deprecated-ofast', '-Wno-sign-compare']
@@ -497,7 +497,7 @@ class Test:
                                LC_ALL='C.UTF-8')
         for quoted in ('count', '#pragma ws for') if CLANG else ():     # it has apostrophes everywhere
             output = output.replace(f"'{quoted}'", f'‘{quoted}’')
-        if "writes a ‘count’ of its own, a thread's variable, in the loop of ‘#pragma ws for’; use" not in output:
+        if "writes its own copy of thread-local ‘count’ in the loop of ‘#pragma ws for’; use" not in output:
             fail(f'quotes ({status})', output)
 
     def as_errors(self):
@@ -773,19 +773,19 @@ class Test:
             gets(cc, ('-fws',), words(False))
         gets(command, ('-fws', '-fws-warn=no-thread-number'), words(False, report.replace('report', 'warn-no-thread-number')))
         status, output = ask(command, '-fws-warn=no-threads')
-        if status != 1 or output != "mpicc: unknown option '-fws-warn=no-threads'; there are no-thread-number, no-thread-variable and no-computed-goto\n":
+        if status != 1 or output != "mpicc: unknown option '-fws-warn=no-threads'; expected no-thread-number, no-thread-variable or no-computed-goto\n":
             fail(f'wrapper takes -fws-warn=no-threads: {status}', output)
         for written, meant in (('-Wno-ws-', 'warn-no-'), ('-Werror=ws-', 'warn-error-')):
             for warning in WARNS:
                 gets(command, ('-Wall', '-fws', written + warning), words(False, report.replace('report', meant + warning)))
         for wrong in '-Wno-ws-threads', '-Wws-thread-number', '-Werror=ws-', '-Wno-error=ws-thread-number':
             status, output = ask(command, '-fws', wrong)
-            if status != 1 or output != f"mpicc: unknown option '{wrong}'; there are -Wno-ws-NAME and -Werror=ws-NAME for thread-number, thread-variable and computed-goto\n":
+            if status != 1 or output != f"mpicc: unknown option '{wrong}'; expected -Wno-ws-NAME or -Werror=ws-NAME for thread-number, thread-variable or computed-goto\n":
                 fail(f'wrapper takes {wrong}: {status}', output)
         gets(command, ('-fws=openmp', '-fws-report'), words(True, report.replace('report', 'openmp-loops'), report))
         for wrong in ('-fws=omp', '-fws=', '-fws-reports', '-fws-'):
             status, output = ask(command, wrong)
-            if status != 1 or output != f"mpicc: unknown option '{wrong}'; there are -fws, -fws=openmp, -fws-report and -fws-warn=no-NAME\n":
+            if status != 1 or output != f"mpicc: unknown option '{wrong}'; expected -fws, -fws=openmp, -fws-report or -fws-warn=no-NAME\n":
                 fail(f'wrapper takes {wrong}: {status}', output)
 
         have = f'{"GCC" if name == "gcc" else name} {major}'

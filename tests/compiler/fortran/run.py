@@ -384,7 +384,7 @@ end subroutine
         self.expect('-fopenacc', ['-fopenacc', '-c', 'a.f90'], 'refusals', 1, r"mpifort: -fws: '!\$ws' cannot be used with .*", made=[])
         os.mkfifo(self.path('refusals/arguments'))
         self.expect('arguments from a pipe', ['@arguments'], 'refusals', 1,
-                    'mpifort: -fws: @arguments is no regular file; .*', made=[])
+                    'mpifort: -fws: @arguments is not a regular file; .*', made=[])
         self.expect('an unknown option', ['-fws-nonsense', '-c', 'a.f90'], 'refusals', 1, "mpifort: unknown option '-fws-nonsense'.*")
         # Compilers without a plugin for Fortran, also where clang's for C is installed.
         self.write('prefix/lib/workshare/clang-14/ws_clang.so', '')

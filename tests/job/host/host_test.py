@@ -126,7 +126,7 @@ def another_mpi():
         library = os.path.join(STAGE, 'lib/workshare', family, 'libws.so.1')
         if os.path.exists(library):
             result = run('host', 'sums', workshare=False, options=('-genv', 'LD_PRELOAD', loadable(library)), title=f'with the library of {family}')
-            expect_lines(result, result.err, r'^workshare: note: the environment has the wrappers of .* it runs without Workshare$')
+            expect_lines(result, result.err, r'^workshare: note: the environment preloads the wrappers for .* it runs without Workshare$')
         else:
             skip(f'{library} is not there')
 

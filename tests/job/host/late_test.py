@@ -67,7 +67,7 @@ def another_mpi():
         return
     sums = module('other.so', 'host.c', '-Wno-unknown-pragmas', compiler=other)
     result = run(INTERPRETER, sums, 'sums', title="a module of another MPI than the launcher's")
-    says(result, r'^workshare: note: the launcher is that of \w+, and the program has loaded libmpi\S+ of \w+: each rank is a job of its own; it runs without Workshare$')
+    says(result, r'^workshare: note: the launcher is from \w+, but the program has loaded libmpi\S+ of \w+: each rank is a job of its own; it runs without Workshare$')
     expect(result, 'not a job per rank', result.out.count('\n39 0 ') >= 2)
     wrong = run(INTERPRETER, sums, 'sums', options=(f'-workshare-mpi={FAMILY}',), code='error', title='a module of another MPI than --mpi')
     expect(wrong, 'said nothing of --mpi', '--mpi' in wrong.err)

@@ -131,7 +131,7 @@ with tempfile.TemporaryDirectory() as folder:
     expect('named by HYDRA_HOST_FILE', with_writer('localhost\n', '-n', '1', '/bin/echo', 'd', env={'HYDRA_HOST_FILE': pipe}), (0, 'd\n', ''))
     for args, env in (['-configfile', pipe], {}), (['-n', '1', 'true'], {'HYDRA_CONFIG_FILE': pipe}), (['-f', pipe, '-n', '1', 'true'], {}), \
             (['-n', '1', 'true'], {'HYDRA_HOST_FILE': pipe}):
-        expect_message('a pipe without a writer', run(MPIRUN, *args, env=env, limit=20), f'file {pipe}: it is a pipe into which nobody writes')
+        expect_message('a pipe without a writer', run(MPIRUN, *args, env=env, limit=20), f'file {pipe}: it is a pipe without a writer')
 for name, why in ('/no/such/file', 'No such file or directory'), ('/', 'Is a directory'):
     expect_message('no config file', run(MPIRUN, '-configfile', name), f'mpiexec: error: cannot read the configuration file {name}: {why}')
 
@@ -198,7 +198,7 @@ NAMES = ['/bin/sh', '-c', 'echo "${WS_OPENMP-} ${WS_ACROSS_JOBS-} ${WS_ROWS_PATI
 
 def renamed(what, wanted, notes, *args, env=None):
     code, out, err = run(MPIRUN, *args, '-n', '1', *NAMES, env=env)
-    said = [f'mpiexec: note: {former} is called {now} now; the former name goes with the next release' for former, now in notes]
+    said = [f'mpiexec: note: {former} is now called {now}; the next release drops the former name' for former, now in notes]
     expect(what, (code, out.strip(), err.splitlines()), (0, wanted, said))
 
 

@@ -13,7 +13,7 @@ MPICC, MPICXX, MPIFORT = (os.path.join(STAGE, 'bin', name) for name in ('mpicc',
 for wrapper, source in (MPICC, 'a.c'), (MPICXX, 'a.cpp'), (MPIFORT, 'a.f90'):
     for option in '-fws=fast', '-fws=', '-fws-reprot':
         expect_message(f'{wrapper} {option}', run(wrapper, '-c', source, option),
-                       f"{os.path.basename(wrapper)}: unknown option '{option}'; there are -fws, -fws=openmp, -fws-report and -fws-warn=no-NAME")
+                       f"{os.path.basename(wrapper)}: unknown option '{option}'; expected -fws, -fws=openmp, -fws-report or -fws-warn=no-NAME")
 
 with tempfile.TemporaryDirectory() as folder:
     strange = os.path.join(folder, 'strange-compiler')

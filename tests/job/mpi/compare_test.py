@@ -94,7 +94,7 @@ def is_told(kind, why):
 
 
 for kind, why in ('prints', 'its body makes the system call write'), ('writes', 'its body writes shared memory, or calls MPI'), \
-        ('waits', 'its body waits for another thread'), ('spins', r'its body does not come to its end in 2(\.\d+)? s in a copy of the process'), \
+        ('waits', 'its body waits for another thread'), ('spins', r'its body does not finish within 2(\.\d+)? s in a copy of the process'), \
         ('thread', 'its body makes the system call gettid'), ('long', "of 'many' place, type or size are not known"), \
         ('time', 'two serial passes give different results'), ('sends', '(its body writes shared memory, or calls MPI|.*system call)'):
     is_told(kind, why)

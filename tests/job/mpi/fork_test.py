@@ -15,5 +15,5 @@ run('forks', 'state', options=('-bind-to', 'core'), steals=True)
 run('forks', 'goes_on', options=('-workshare-victim', 'none'))
 for what in 'shared', 'guest':
     result = run('forks', what, steals=True)
-    expect_lines(result, result.err, r'^workshare: error: a child of fork\(\) came to the end of an iteration of the ws loop [^:\n]*forks\.c:\d+:child_goes_on, ')
+    expect_lines(result, result.err, r'^workshare: error: a child of fork\(\) reached the end of an iteration of the ws loop [^:\n]*forks\.c:\d+:child_goes_on, ')
 finish()

@@ -100,7 +100,7 @@ int main(int argc, char **argv)
     EXPECT(XMPI_Register(rows, &same, 1, MPI_DOUBLE, XMPI_ROWS), MPI_ERR_ARG, "*address is registered already");
     EXPECT(XMPI_Register(other, &a, 1, MPI_DOUBLE, XMPI_ROWS), MPI_ERR_ARG, "in another partition");
     EXPECT(XMPI_Deregister(other, &a), MPI_ERR_ARG, "that of a structure of another partition");
-    EXPECT(XMPI_Deregister(rows, &b), MPI_ERR_ARG, "that of nothing that is registered");
+    EXPECT(XMPI_Deregister(rows, &b), MPI_ERR_ARG, "not that of a registered structure");
     EXPECT(XMPI_Deregister(rows, NULL), MPI_ERR_ARG, "address is NULL");
     EXPECT(XMPI_Set_resize(rows, &b, NULL), MPI_ERR_ARG, "resize is NULL");
 
@@ -128,8 +128,8 @@ int main(int argc, char **argv)
     EXPECT(XMPI_Resize(rows, ranks), MPI_SUCCESS, "");
     EXPECT(XMPI_Set_goal(none, XMPI_GOAL_NONE, 0), MPI_ERR_ARG, "partition is XMPI_PARTITION_NULL");
     EXPECT(XMPI_Set_goal(rows, 3, 1), MPI_ERR_ARG, "goal (3) is unknown");
-    EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_TIME, 0), MPI_ERR_ARG, "value (0) is no time longer than 0");
-    EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_TIME, NAN), MPI_ERR_ARG, "value (nan) is no time longer than 0");
+    EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_TIME, 0), MPI_ERR_ARG, "value (0) is not a time longer than 0");
+    EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_TIME, NAN), MPI_ERR_ARG, "value (nan) is not a time longer than 0");
     EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_EFFICIENCY, 1.5), MPI_ERR_ARG, "value (1.5) is not more than 0 and at most 1");
     if (ranks > 1) {
         EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_TIME, 1 + rank), MPI_ERR_ARG, "value (2) is not the same as on rank 0");
@@ -141,11 +141,11 @@ int main(int argc, char **argv)
     EXPECT(XMPI_Set_work(rows, NAN), MPI_ERR_ARG, "work (nan)");
     EXPECT(XMPI_Monitor_begin(none), MPI_ERR_ARG, "partition");
     EXPECT(XMPI_Monitor_begin(rows), MPI_SUCCESS, "");
-    EXPECT(XMPI_Monitor_end_finish(rows, &count, &displ, &moved), MPI_ERR_ARG, "no end of an iteration was begun");
+    EXPECT(XMPI_Monitor_end_finish(rows, &count, &displ, &moved), MPI_ERR_ARG, "XMPI_Monitor_end_begin was not called");
     EXPECT(XMPI_Monitor_end(rows, &count, rank ? &displ : NULL, &moved), rank ? MPI_SUCCESS : MPI_ERR_ARG,
            rank ? "" : "displ is NULL");
     EXPECT(XMPI_Monitor_end_begin(rows), MPI_SUCCESS, "");
-    EXPECT(XMPI_Monitor_end_begin(rows), MPI_ERR_ARG, "was begun already");
+    EXPECT(XMPI_Monitor_end_begin(rows), MPI_ERR_ARG, "was called already");
     double *late = malloc(sizeof *late * 100);
     EXPECT(XMPI_Register(rows, &late, 1, MPI_DOUBLE, XMPI_ROWS), MPI_ERR_ARG, "rows may be moving");
     EXPECT(XMPI_Register_csr(rows, &starts, MPI_LONG_LONG, &b, MPI_INT, &late, MPI_DOUBLE), MPI_ERR_ARG,

@@ -250,7 +250,7 @@ result = job('flex_rows', 'gone', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
 expect(result, 'no error on all ranks', len(re.findall(r'error 1: .*', result.out)) == 3 and '*address is NULL (rank 1)' in result.out)
 result = job('flex_rows', 'constant', 40, 4, ranks=2, options=('-workshare-flex-interval', '2'), env={'WS_FLEX_TH1': '100'})
 for former, now in ('-workshare-flex-interval', '-workshare-rows-interval'), ('WS_FLEX_TH1', 'WS_ROWS_CPU_LOSS'):
-    expect(result, f'{former} is not taken', f'{former} is called {now} now' in result.err)
+    expect(result, f'{former} is not taken', f'{former} is now called {now}' in result.err)
 for options, wanted in ((('-workshare-rows-patience', 'long'), "'long' is not auto or a number from 1 to 1000"),
                         (('-workshare-rows-interval', '0'), "'0' is not auto or a number"), (('-workshare-rows-cpu-loss', '101'), "'101' is not a number")):
     result = job('flex_rows', 'all', 10, 1, options=options, code=1)

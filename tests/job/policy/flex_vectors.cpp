@@ -114,7 +114,7 @@ int main(int argc, char** argv)
         } catch (const ws::partition_error& e) {
             int error_class;
             MPI_Error_class(e.code(), &error_class);
-            thrown = error_class == MPI_ERR_ARG && std::strstr(e.what(), "nothing that is registered");
+            thrown = error_class == MPI_ERR_ARG && std::strstr(e.what(), "not that of a registered structure");
         }
         check(thrown, "no exception");
         for (int i = 0; i < 2; i++) { // all three arrays have gone with the first

@@ -176,6 +176,6 @@ for env, options, why in (({'WS_IGNORE_JOBS': '1'}, ('-workshare-openmp=lend',),
     result = run('processors', 'sleep', 1, 1, 1, options=options, env={**env, 'WS_ACROSS_JOBS': '1', 'OMP_NUM_THREADS': '2'})
     expect(result, f'{why}: not said', f'workshare: warning: -workshare-across-jobs {why}\n' in result.err)
 result = run('processors', 'sleep', 1, 1, 1, options=('-workshare', '-genv', 'WS_OPENMP', 'lend,share'), env={**SEEN, 'OMP_NUM_THREADS': '2'})
-note = 'workshare: note: WS_OPENMP=lend,share is called WS_OPENMP=lend WS_ACROSS_JOBS=1 now; the former name goes with the next release'
+note = 'workshare: note: WS_OPENMP=lend,share is now called WS_OPENMP=lend WS_ACROSS_JOBS=1; the next release drops the former name'
 expect(result, 'what mpirun did not see has no note', result.err.count(note) == 1 and result.err.count('has no effect') == 0)
 finish()

@@ -117,7 +117,7 @@ static void arguments(void)
     expect(refused(ws_pool_put(pool, number, NULL, 0, &wants), EINVAL, "have no result"), "a future");
     expect(refused(ws_pool_get_result(pool, 99, NULL, 0, NULL), EINVAL, "no such future"), "a future that is not");
     expect(refused(ws_pool_get_total(pool, number, NULL, 0), EINVAL, "combines nothing"), "nothing is combined");
-    expect(refused(ws_pool_get_counts(pool, NULL), EINVAL, "nowhere to store"), "no counts");
+    expect(refused(ws_pool_get_counts(pool, NULL), EINVAL, "counts is NULL"), "no counts");
     belongs();
     expect(ws_pool_run(pool) == 0, "an empty pool runs");
 }

@@ -158,10 +158,10 @@ int main(int argc, char** argv)
                 }
                 return false;
             };
-            expect(refuses("of another pool", [&] { (void) other.submit(plain, 3L); }), "submit: another pool's kind");
-            expect(refuses("of another pool", [&] { pool.put(negate, 3); }), "put: another pool's kind");
-            expect(refuses("of another pool", [&] { (void) other.total(tree); }), "total: another pool's kind");
-            expect(refuses("of no pool", [&] { pool.put(ws::task_kind<void, std::tuple<int>>(), 3); }),
+            expect(refuses("to another pool", [&] { (void) other.submit(plain, 3L); }), "submit: another pool's kind");
+            expect(refuses("to another pool", [&] { pool.put(negate, 3); }), "put: another pool's kind");
+            expect(refuses("to another pool", [&] { (void) other.total(tree); }), "total: another pool's kind");
+            expect(refuses("has no pool", [&] { pool.put(ws::task_kind<void, std::tuple<int>>(), 3); }),
                    "a kind of no pool");
         }
         pool.run();

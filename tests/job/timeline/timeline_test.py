@@ -229,7 +229,7 @@ refused(write('cut3.json', good.rsplit('\n', 2)[0] + '\n'), 'truncated')
 schema = f'"workshare-trace/{traces.FORMAT}"'
 refused(write('newer.json', good.replace(schema, f'"workshare-trace/{traces.FORMAT + 1}"')), f'version {traces.FORMAT + 1}', 'newer')
 refused(write('versionless.json', good.replace(schema, '"workshare-trace/x"')), 'version')
-refused(write('foreign3.json', good.replace(schema, '"workshare-report/1"')), 'no trace of Workshare')
+refused(write('foreign3.json', good.replace(schema, '"workshare-report/1"')), 'not a trace of Workshare')
 # As the first version wrote its head
 old = good.replace(f'{{"schema":{schema},', '{').replace('"otherData":{', '"otherData":{"format":"workshare-trace","version":1,') \
     .replace('"started_unix_ns"', '"began_unix_ns"').replace('"cat":"execution"', '"cat":"region"')
@@ -241,21 +241,21 @@ for name, text in ('former.json', old), ('former2.json', json.dumps(json.loads(o
     expect(f'{name}: other loops', rows.Panel.of_loops(traces.read(name)).end == rows.Panel.of_loops(traces.read('run.json')).end < panel.end)
 refused(write('newer1.json', old.replace('"version":1', '"version":9')), 'version 9', 'newer')
 refused(write('versionless1.json', old.replace('"version":1', '"version":"x"')), 'version')
-refused(write('foreign.json', '{"traceEvents":[{"ph":"X","ts":1,"dur":2,"name":"x"}]}'), 'no trace of Workshare')
-refused(write('foreign2.json', '[1, 2]'), 'no trace of Workshare')
-refused(write('text.json', 'hello\nworld\n'), 'no trace of Workshare')
+refused(write('foreign.json', '{"traceEvents":[{"ph":"X","ts":1,"dur":2,"name":"x"}]}'), 'not a trace of Workshare')
+refused(write('foreign2.json', '[1, 2]'), 'not a trace of Workshare')
+refused(write('text.json', 'hello\nworld\n'), 'not a trace of Workshare')
 refused(write('damaged.json', good.replace('"dur":8.000', '"dur":eight', 1)), 'damaged', 'line')
 refused(write('lacking.json', good.replace('"args":{"first":0,"end":10}', '"args":{}', 1)), 'damaged')
 lines = good.splitlines(True)
 refused(write('fewer.json', ''.join(lines[:-10] + lines[-9:])), 'damaged')
-refused(write('bytes.json', '\0\1\2'), 'no trace')
+refused(write('bytes.json', '\0\1\2'), 'not a trace')
 with open('bytes.json', 'wb') as f:
     f.write(bytes(range(128, 256)) * 9)
-refused('bytes.json', 'no trace')
+refused('bytes.json', 'not a trace')
 os.mkdir('folder.json')
 refused('folder.json', 'directory')
 os.mkfifo('pipe.json')
-refused('pipe.json', 'it is a pipe into which nobody writes')
+refused('pipe.json', 'it is a pipe without a writer')
 os.mkfifo('pipe.svg')
 expect('a pipe that nobody reads', timeline('run.json', '-o', 'pipe.svg', code=1).stderr == 'ws-timeline: pipe.svg: No such device or address\n')
 
@@ -286,7 +286,7 @@ if not no_otf2:
     make('piped.otf2')
     os.remove('piped/0.evt')
     os.mkfifo('piped/0.evt')
-    refused('piped.otf2', 'piped/0.evt is no regular file')
+    refused('piped.otf2', 'piped/0.evt is not a regular file')
 # Laid out anew by another tool, it is still a trace.
 write('anew.json', json.dumps(json.loads(good), indent=1))
 timeline('anew.json')
@@ -294,7 +294,7 @@ expect('a trace laid out anew', data_of('anew.html')['panels'][0]['totals'] == t
 
 for args in [], ['run.json', '-o', 'x.png'], ['run.json', '--range', 'soon'], ['run.json', '--range', '2ms:1ms'], ['run.json', '--colour']:
     expect(f'{args}: usage', 'usage: ws-timeline' in timeline(*args, code=2).stderr)
-expect('a range behind the end', 'is over at 500 us' in timeline('run.json', '--range', '1s:', code=1).stderr)
+expect('a range behind the end', 'ends at 500 us' in timeline('run.json', '--range', '1s:', code=1).stderr)
 expect('an unwritable page', 'No such file' in timeline('run.json', '-o', 'no/where.html', code=1).stderr)
 expect('a full disk', 'No space left' in subprocess.run(f'ln -s /dev/full full.html && {shlex.quote(TIMELINE)} run.json -o full.html', shell=True, capture_output=True, text=True).stderr)
 done = subprocess.run(f'{shlex.quote(TIMELINE)} run.json -o said.svg > /dev/full', shell=True, capture_output=True, text=True)

@@ -55,7 +55,7 @@ def usage():
         code, out, err = top(how, '--pid', 2 ** 22 - 1)
         expect('no such process', code == 1 and 'there is no process' in err and err.count('\n') == 1, code, err)
     code, out, err = top('--once', '--pid', os.getpid())
-    expect('a process of no job', code == 1 and 'no rank of a -workshare job' in err, code, err)
+    expect('a process of no job', code == 1 and 'is not a rank of a -workshare job' in err, code, err)
     code, out, err = top('--once', '--job', '0123456789abcdef')
     expect('no such job', code == 1 and 'has a name that begins with' in err, code, err)
     with open('/dev/full', 'w') as full, Job(1, 60) as job:
@@ -115,7 +115,7 @@ def recordings():
         expect('a recording beside text', code == 0 and recorded.count('\n') == 1 and top('--replay', file, '--once') == (0, text, ''), recorded, text)
         code, out, err = top('--once', '--pid', job.pid, '-i', 0.1, '--record', os.path.join(folder, 'no/file'))
         expect('a file that cannot be written', code == 1 and 'cannot write' in err and err.count('\n') == 1 and not out, code, out, err)
-        for text, says in ('', 'there is no snapshot'), ('text\n', 'line 1: it is not JSON'), (recorded + '{}\n', 'line 2: it is no snapshot'):
+        for text, says in ('', 'there is no snapshot'), ('text\n', 'line 1: it is not JSON'), (recorded + '{}\n', 'line 2: it is not a snapshot'):
             with open(file, 'w') as f:
                 f.write(text)
             code, out, err = top('--replay', file, '--json')
@@ -140,7 +140,7 @@ def ends():
 
 
 def wrong_boards():
-    for kind, says in (('foreign', "none of Workshare's"), ('empty', "none of Workshare's"), ('unmade', "none of Workshare's"),
+    for kind, says in (('foreign', "is not Workshare's"), ('empty', "is not Workshare's"), ('unmade', "is not Workshare's"),
                        ('newer', 'newer Workshare'), ('short', 'cut short'), ('damaged', 'damaged')):
         with Job(kind, 20) as wrong, Job(1, 60):
             code, out, err = top('--json', '-i', 0.1)

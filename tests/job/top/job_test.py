@@ -123,7 +123,7 @@ def without_workshare():
         rank = wait_for_ranks(processes, 'top_job', 2)[0]
         told.append(subprocess.run([WS_TOP, '--once', '--pid', str(rank)], capture_output=True, text=True))
     result = run('top_job', 1, 200, workshare=False, meanwhile=look)
-    expect(result, f'a job without -workshare: {told}', told and told[0].returncode == 1 and 'no rank of a -workshare job' in told[0].stderr)
+    expect(result, f'a job without -workshare: {told}', told and told[0].returncode == 1 and 'is not a rank of a -workshare job' in told[0].stderr)
 
 
 watched_to_its_end()

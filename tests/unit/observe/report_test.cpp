@@ -293,9 +293,9 @@ TEST_CASE("what is no report is refused with what is wrong")
         return s.replace(at, from.size(), to);
     };
     CHECK(error_of(changed("\"wall_s\"", "\"wall\"")) == "there is no totals.wall_s");
-    CHECK(error_of(changed("\"elapsed_s\": 2.0", "\"elapsed_s\": \"2\"")) == "elapsed_s is no number");
-    CHECK(error_of(changed("\"by_rank\": [", "\"by_rank\": 3, \"x\": [")) == "by_rank is no list");
-    CHECK(error_of(changed("\"to_ns\": 4096", "\"to_ns\": 4095")).find("to_ns is no bound of a bucket") !=
+    CHECK(error_of(changed("\"elapsed_s\": 2.0", "\"elapsed_s\": \"2\"")) == "elapsed_s is not a number");
+    CHECK(error_of(changed("\"by_rank\": [", "\"by_rank\": 3, \"x\": [")) == "by_rank is not a list");
+    CHECK(error_of(changed("\"to_ns\": 4096", "\"to_ns\": 4095")).find("to_ns is not a bound of a bucket") !=
           std::string::npos);
     CHECK(error_of(changed("\"program\"", "\"later\": [1], \"program\"")).empty()); // fields only grow
 }

@@ -106,7 +106,7 @@ refused('no such file', 'No such file', missing)
 refused('a folder', 'Is a directory', folder.name)
 pipe = pathlib.Path(folder.name, 'pipe')
 os.mkfifo(pipe)
-refused('a pipe that nobody writes into', 'pipe: it is a pipe into which nobody writes', pipe)
+refused('a pipe that nobody writes into', 'pipe: it is a pipe without a writer', pipe)
 
 
 def write_late():
@@ -171,9 +171,9 @@ for elapsed, status in (1.00, 0), (0.5, 0), (1.04, 0), (1.08, 1):  # 3 % and a n
            done.stdout.count('\n') == 1 and done.stderr == '')
 refused('a baseline of two', 'needs 3 runs or more', '--fail-if-worse', '3%', '--baseline', KEPT, '--baseline', KEPT, KEPT)
 refused('a baseline that is none', 'is not JSON', *WORSE[:2], '--baseline', file('text.json', 'text'), '--baseline', base, KEPT)
-for args, says in ((('--fail-if', 'paralel_efficiency < 1', KEPT), 'did you mean parallel_efficiency?'), (('--fail-if', 'load_balance', KEPT), 'is no condition'),
-                   (('--fail-if', 'load_balance < much', KEPT), 'is no number'), (('--fail-if-worse', '3%', KEPT), 'require each other'),
-                   (('--baseline', base, KEPT), 'require each other'), (('--history', folder.name, KEPT), '--history stands alone'),
+for args, says in ((('--fail-if', 'paralel_efficiency < 1', KEPT), 'did you mean parallel_efficiency?'), (('--fail-if', 'load_balance', KEPT), 'is not a condition'),
+                   (('--fail-if', 'load_balance < much', KEPT), 'is not a number'), (('--fail-if-worse', '3%', KEPT), 'require each other'),
+                   (('--baseline', base, KEPT), 'require each other'), (('--history', folder.name, KEPT), '--history excludes'),
                    (('--html', '--csv', KEPT), 'excludes'), ((*CONDITION, '--html', KEPT), 'exclude other output'), (('--fail-if', 'load_balance < 1'), 'FILE is required')):
     done = run(*args)
     expect(f'{args}: {done}', done.returncode == 2 and done.stdout == '' and done.stderr.count('\n') == 1 and says in done.stderr)
@@ -197,8 +197,8 @@ expect(f'a history: {done}', done.returncode == 0 and done.stdout == f'{history}
        sorted(os.listdir(history / 'pages')) == ['a1.html', 'b.html', 'badge.svg', 'c3.html', 'index.html'])
 expect('again, and elsewhere', run('--history', history, '-o', f'{folder.name}/there').returncode == 0 and (pathlib.Path(folder.name) / 'there/badge.svg').exists())
 os.mkdir(pathlib.Path(folder.name, 'none'))
-refused('a history of nothing', 'there are no reports in it', '--history', pathlib.Path(folder.name, 'none'))
-refused('a history that is no folder', 'it is no folder', '--history', KEPT)
+refused('a history of nothing', 'it holds no report', '--history', pathlib.Path(folder.name, 'none'))
+refused('a history that is no folder', 'it is not a folder', '--history', KEPT)
 (history / 'c3.json').write_text('{')
 refused('a history with half a report', 'c3.json: it ends too early', '--history', history)
 conclude()

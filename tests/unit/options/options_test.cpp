@@ -205,8 +205,8 @@ TEST_CASE("former names and words are translated, with a line each")
         INFO(row.variable);
         if (*row.former_variable) {
             CHECK(settled({{row.former_variable, "7"}}) ==
-                  Lines{std::string(row.former_variable) + " is called " + row.variable +
-                        " now; the former name goes with the next release"});
+                  Lines{std::string(row.former_variable) + " is now called " + row.variable +
+                        "; the next release drops the former name"});
             CHECK(now(row.variable) == "7");
             CHECK(unknown_in_environment().empty());
             CHECK(settled({{row.former_variable, "7"}, {row.variable, "5"}}).empty());
@@ -221,10 +221,10 @@ TEST_CASE("former names and words are translated, with a line each")
     }
     CHECK(
         settled({{"WS_OPENMP", "auto,share"}}) ==
-        Lines{"WS_OPENMP=auto,share is called WS_OPENMP=auto WS_ACROSS_JOBS=1 now; the former name goes with the next "
-              "release"});
+        Lines{"WS_OPENMP=auto,share is now called WS_OPENMP=auto WS_ACROSS_JOBS=1; the next release drops the former "
+              "name"});
     CHECK(settled({{"WORKSHARE_OPENMP", "help"}}) ==
-          Lines{"WS_OPENMP=help is called WS_OPENMP=share now; the former name goes with the next release"});
+          Lines{"WS_OPENMP=help is now called WS_OPENMP=share; the next release drops the former name"});
 }
 
 TEST_CASE("WORKSHARE is a list of options")

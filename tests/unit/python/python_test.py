@@ -90,7 +90,7 @@ with tempfile.TemporaryDirectory() as folder:
         json.dump(golden, f)
         of_phase['blocked_s'] = blocked
     same('a figure that a rank lacks is 0', [row['blocked_s'] for row in workshare.rank_phases(part)], [0] + [row['blocked_s'] for row in parts[1:]])
-    for text, said in ('{', 'no JSON'), ('[]', 'no report of Workshare'), ('{"schema": "workshare-top/3"}', 'no report of Workshare'), \
+    for text, said in ('{', 'not JSON'), ('[]', 'not a report of Workshare'), ('{"schema": "workshare-top/3"}', 'not a report of Workshare'), \
             ('{"schema": "workshare-report/9"}', 'a report of version 9; this reads version 2'):
         bad = os.path.join(folder, 'bad.json')
         with open(bad, 'w', encoding='utf-8') as f:

@@ -127,8 +127,8 @@ TEST_CASE("files that are no board of this version")
     CHECK(wrong_with(all, nothing) == "");
     CHECK(wrong_with(0, nothing) == "unmade");
     CHECK(wrong_with(all, [](ws::observe::Board& b) { b.magic = 0; }) == "unmade");
-    CHECK_THAT(wrong_with(4, nothing), Catch::Contains("no board"));
-    CHECK_THAT(wrong_with(all, [](ws::observe::Board& b) { b.magic++; }), Catch::Contains("none of Workshare's"));
+    CHECK_THAT(wrong_with(4, nothing), Catch::Contains("not a board"));
+    CHECK_THAT(wrong_with(all, [](ws::observe::Board& b) { b.magic++; }), Catch::Contains("is not Workshare's"));
     CHECK_THAT(wrong_with(all, [](ws::observe::Board& b) { b.version++; }), Catch::Contains("newer"));
     // whose head may be shorter
     CHECK_THAT(wrong_with(200, [](ws::observe::Board& b) { b.version++; }), Catch::Contains("newer"));

@@ -99,9 +99,9 @@ TEST_CASE("half a last line is left out, half a line before it is not")
 TEST_CASE("what is no recording gets one message")
 {
     CHECK(error_of("") == "there is no snapshot in it");
-    CHECK(error_of("{}\n") == "line 1: it is no snapshot of ws-top: there is no \"schema\"");
+    CHECK(error_of("{}\n") == "line 1: it is not a snapshot of ws-top: there is no \"schema\"");
     CHECK(error_of("{\"schema\": \"workshare-top/99\"}\n") ==
-          "line 1: its schema is workshare-top/99, known here is workshare-top/3");
+          "line 1: its schema is workshare-top/99, expected workshare-top/3");
     CHECK(error_of("[1]\n").find("line 1: ") == 0);
     auto j = to_json(jobs_at(500), {}, 1, "1.0");
     j["jobs"][0]["by_rank"][0].erase("cores");
@@ -110,7 +110,7 @@ TEST_CASE("what is no recording gets one message")
     j["jobs"][0]["by_rank"][0]["cores"][0]["state"] = "flying";
     CHECK(error_of(j.dump() + "\n") == "line 1: state is unknown");
     j["jobs"][0]["by_rank"][0]["cores"][0]["state"] = 7;
-    CHECK(error_of(j.dump() + "\n") == "line 1: state is no text");
+    CHECK(error_of(j.dump() + "\n") == "line 1: state is not text");
 }
 
 TEST_CASE("a snapshot of which anything is missing or changed is read or refused")

@@ -17,10 +17,10 @@ def read_report(file):
         try:
             report = json.load(f)
         except ValueError as error:
-            raise ValueError(f'{os.fspath(file)}: no JSON: {error}') from None
+            raise ValueError(f'{os.fspath(file)}: not JSON: {error}') from None
     schema = report.get('schema') if isinstance(report, dict) else None
     if not isinstance(schema, str) or not schema.startswith(SCHEMA):
-        raise ValueError(f'{os.fspath(file)}: no report of Workshare; mpirun -workshare-report=FILE.json writes one')
+        raise ValueError(f'{os.fspath(file)}: not a report of Workshare; mpirun -workshare-report=FILE.json writes one')
     if schema not in [f'{SCHEMA}{version}' for version in VERSIONS]:
         raise ValueError(f'{os.fspath(file)}: a report of version {schema[len(SCHEMA):]}; this reads version {", ".join(map(str, VERSIONS))}')
     return report

@@ -111,7 +111,7 @@ def drained(path, pipe):
         elif begun:
             break
         elif time.monotonic() > until:
-            raise BadTrace(f'{path}: it is a pipe into which nobody writes')
+            raise BadTrace(f'{path}: it is a pipe without a writer')
         else:
             time.sleep(0.01)
     file.seek(0)
@@ -148,7 +148,7 @@ def read(path, span=None):
 
 def check_version(path, version):
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise BadTrace(f'{path}: names no version of its format')
+        raise BadTrace(f'{path}: has no format version')
     if version > FORMAT:
         raise BadTrace(f'{path}: its format is version {version}, newer than this ws-timeline, which reads version {FORMAT}')
 
@@ -227,10 +227,10 @@ def read_whole_json(path, data, span):
     except (ValueError, RecursionError):
         beginning = data[:40].decode('utf-8', 'replace').lstrip()
         truncated = beginning.startswith(('{"schema":"' + SCHEMA, '{"displayTimeUnit":"ns","otherData"'))
-        raise BadTrace(f'{path}: ' + ('the file is truncated or damaged' if truncated else 'is no trace of Workshare: neither its JSON nor OTF2')) from None
+        raise BadTrace(f'{path}: ' + ('the file is truncated or damaged' if truncated else 'is not a trace of Workshare: neither its JSON nor OTF2')) from None
     about = about_of(path, everything)
     if about is None or not isinstance(everything.get('traceEvents'), list):
-        raise BadTrace(f'{path}: is JSON, but no trace of Workshare')
+        raise BadTrace(f'{path}: is JSON, but not a trace of Workshare')
     trace, threads = begin_json(path, about)
     take(path, threads, everything['traceEvents'], span)
     return finish_json(trace, about)
@@ -246,7 +246,7 @@ def begin_json(path, about):
             threads[t['tid']] = Thread(t['rank'], t['node'], t['core'], t['kind'], t['dropped'])
         trace.set_threads(threads.values())
     except DAMAGE:
-        raise BadTrace(f'{path}: its head is incomplete or wrong; the file is damaged') from None
+        raise BadTrace(f'{path}: its header is incomplete or wrong; the file is damaged') from None
     return trace, threads
 
 
@@ -289,7 +289,7 @@ def take(path, threads, events, span):
             if kept:
                 thread.events.append(kept)
     except DAMAGE:
-        raise BadTrace(f'{path}: this is no event of Workshare: {shown(e)}; the file is damaged') from None
+        raise BadTrace(f'{path}: this is not an event of Workshare: {shown(e)}; the file is damaged') from None
 
 
 def shown(event):
@@ -346,7 +346,7 @@ def read_otf2(path, span):
         raise BadTrace(f'{path}: reading OTF2 needs the package python3-otf2') from None
     for name in glob.glob(glob.escape(re.sub(r'\.otf2$', '', path)) + '/*.*') + [re.sub(r'\.otf2$', '.def', path)]:
         if os.path.exists(name) and not os.path.isfile(name):  # the library would wait for the writer of a pipe
-            raise BadTrace(f'{path}: the archive is damaged: {name} is no regular file')
+            raise BadTrace(f'{path}: the archive is damaged: {name} is not a regular file')
     try:
         with Silence():
             try_open(otf2, path)
@@ -367,7 +367,7 @@ def from_otf2(path, reader, span):
     try:
         version = int(properties['WORKSHARE::FORMAT'])
     except (KeyError, ValueError):
-        raise BadTrace(f'{path}: is OTF2, but no trace of Workshare') from None
+        raise BadTrace(f'{path}: is OTF2, but not a trace of Workshare') from None
     check_version(path, version)
     definitions = reader.definitions
     clock = definitions.clock_properties

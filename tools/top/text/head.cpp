@@ -71,7 +71,7 @@ std::vector<Line> head(const JobSample& job, const View& view, unsigned width)
     if (job.partial()) {
         Line partial;
         partial.add(job.died || job.over
-                        ? "The others were over before, or run on other nodes, and cannot be seen from here."
+                        ? "The others had ended before, or run on other nodes, and cannot be seen from here."
                         : "The others run on other nodes, or have ended, and cannot be seen from here.",
                     Style::dim);
         lines.push_back(partial);

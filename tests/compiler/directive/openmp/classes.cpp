@@ -75,7 +75,7 @@ void lambdas_and_pointers()
         shapes.push_back(std::unique_ptr<Shape>(new Square(i % 3)));
     double sum = 0;
     const auto area = [&](int i) { return shapes[i]->area(); };
-#pragma omp parallel for reduction(+ : sum) // shared, though not all that it calls can be seen: 'function pointer'
+#pragma omp parallel for reduction(+ : sum) // shared, but the compiler cannot see all that it calls: 'function pointer'
     for (int i = 0; i < N; i++)
         sum += area(i);
     CHECK(sum == 67 * 0 + 67 * 1 + 66 * 4);
@@ -85,7 +85,7 @@ void lambdas_and_pointers()
     for (int i = 0; i < N; i++)
         most = number() > most ? number() : most;
     CHECK(most < omp_get_max_threads());
-#pragma omp parallel for // stays OpenMP: uses '{anonymous}::mine', of which each thread has its own
+#pragma omp parallel for // stays OpenMP: uses '{anonymous}::mine', which is local to each thread
     for (int i = 0; i < N; i++)
         mine++;
 }

@@ -18,7 +18,7 @@ static void plain(void)
     double a[N], b[N];
     for (int i = 0; i < N; i++)
         b[i] = i;
-#pragma omp parallel for /* shared, though not all that it calls can be seen: 'clock_gettime' */
+#pragma omp parallel for /* shared, but the compiler cannot see all that it calls: 'clock_gettime' */
     for (int i = 0; i < N; i++) {
         a[i] = 2 * b[i];
         work();
@@ -72,7 +72,7 @@ static void schedules(int m)
     for (int i = 0; i < N; i++)
         sum += i;
     CHECK_SCHEDULE(WS_DYNAMIC, 4, WS_AUTO, 0);
-#pragma omp parallel for schedule(guided, twice(m) + 1) reduction(+ : sum) /* stays OpenMP: its chunk size is computed where it cannot be seen */
+#pragma omp parallel for schedule(guided, twice(m) + 1) reduction(+ : sum) /* stays OpenMP: the compiler cannot see how its chunk size is computed */
     for (int i = 0; i < N; i++)
         sum += i;
 #pragma omp parallel for schedule(nonmonotonic : dynamic, 2 * m + local) reduction(+ : sum) /* shared */
@@ -150,7 +150,7 @@ static void synchronization(void)
     omp_lock_t lock;
     omp_init_lock(&lock);
     total = 0;
-#pragma omp parallel for /* shared, though not all that it calls can be seen: 'clock_gettime' */
+#pragma omp parallel for /* shared, but the compiler cannot see all that it calls: 'clock_gettime' */
     for (int i = 0; i < N; i++) {
         int k;
         add_to_total(i);
@@ -197,10 +197,10 @@ static void stay(int n)
 #pragma omp parallel for /* stays OpenMP: calls 'omp_get_thread_num' (in 'number') */
     for (int i = 0; i < N; i++)
         threads[number() % 64]++;
-#pragma omp parallel for /* stays OpenMP: uses 'own', of which each thread has its own */
+#pragma omp parallel for /* stays OpenMP: uses 'own', which is local to each thread */
     for (int i = 0; i < N; i++)
         own += i;
-#pragma omp parallel for /* stays OpenMP: uses 'own', of which each thread has its own (in 'add_own') */
+#pragma omp parallel for /* stays OpenMP: uses 'own', which is local to each thread (in 'add_own') */
     for (int i = 0; i < N; i++)
         add_own(i);
 #pragma omp parallel for ordered reduction(+ : sum) /* stays OpenMP: is 'ordered' */

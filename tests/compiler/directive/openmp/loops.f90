@@ -58,7 +58,7 @@ contains
     do i = 1, n
       most = max(most, thread())
     end do
-    !$omp parallel do ! stays OpenMP: uses 'own', of which each thread has its own
+    !$omp parallel do ! stays OpenMP: uses 'own', which is local to each thread
     do i = 1, n
       own = i
     end do

@@ -19,11 +19,11 @@ void f(int *a, int n)
     seen = 0;
 #pragma ws for
     for (int i = 0; i < n; i++) {
-        a[i] = omp_get_thread_num(); // warns: 'omp_get_thread_num' is the same for all guests in the loop of '#pragma ws for'; use a reduction or a private variable
-        count++;                     // warns: each guest writes a 'count' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
-        last = i;                    // warns: each guest writes a 'last' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        a[i] = omp_get_thread_num(); // warns: 'omp_get_thread_num' is the same for all helper threads in the loop of '#pragma ws for'; use a reduction or a private variable
+        count++;                     // warns: each helper thread writes its own copy of thread-local 'count' in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        last = i;                    // warns: each helper thread writes its own copy of thread-local 'last' in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
         if (a[i])
-            seen += 2;               // warns: each guest writes a 'seen' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+            seen += 2;               // warns: each helper thread writes its own copy of thread-local 'seen' in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
     }
     a[0] = count + last + seen + omp_get_thread_num();
     count = last = 0;
@@ -46,7 +46,7 @@ void h(int *a, int n)
 #pragma ws for
     for (int i = 0; i < n; i++) {
         void *const targets[] = {&&even, &&odd};
-        goto *targets[i % 2];        // warns: a computed 'goto' must not leave the iteration, in the loop of '#pragma ws for'; whether it does cannot be seen
+        goto *targets[i % 2];        // warns: a computed 'goto' must not leave the iteration, in the loop of '#pragma ws for'; the compiler cannot see whether it does
     even:
         a[i] = 1;
     odd:
@@ -59,10 +59,10 @@ void members(int *a, int n)
     some = &both;
 #pragma ws for
     for (int i = 0; i < n; i++) {
-        both.first = i;              // warns: each guest writes a 'both' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        both.first = i;              // warns: each helper thread writes its own copy of thread-local 'both' in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
         both.values[i % 9] = i;
         some->first = i;
-        _Pragma("ws atomic") count += a[i]; // warns: each guest writes a 'count' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        _Pragma("ws atomic") count += a[i]; // warns: each helper thread writes its own copy of thread-local 'count' in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
     }
 }
 
@@ -70,9 +70,9 @@ void two(int *a)
 {
 #pragma ws sections
     {
-        last = 1;                    // warns: each guest writes a 'last' of its own, a thread's variable, in '#pragma ws sections'; use a reduction or a lastprivate variable
+        last = 1;                    // warns: each helper thread writes its own copy of thread-local 'last' in '#pragma ws sections'; use a reduction or a lastprivate variable
 #pragma ws section
-        a[0] = omp_get_thread_num(); // warns: 'omp_get_thread_num' is the same for all guests in '#pragma ws sections'; use a reduction or a private variable
+        a[0] = omp_get_thread_num(); // warns: 'omp_get_thread_num' is the same for all helper threads in '#pragma ws sections'; use a reduction or a private variable
     }
 }
 
@@ -81,7 +81,7 @@ template <class T> void of_a_template(T *a, int n)
 {
 #pragma ws for
     for (int i = 0; i < n; i++)
-        a[i] = T(last = i);          // warns: each guest writes a 'last' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        a[i] = T(last = i);          // warns: each helper thread writes its own copy of thread-local 'last' in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
 }
 void instances(int *a, long *b)
 {
@@ -106,11 +106,11 @@ void classes(int *a, int n)
 {
 #pragma ws for
     for (int i = 0; i < n; i++) {
-        elsewhere++;                 // warns: each guest writes a 'elsewhere' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
-        later = i;                   // warns: each guest writes a 'later' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
-        total += i;                  // warns: each guest writes a 'total' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
-        ++total;                     // warns: each guest writes a 'total' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
-        Counts::seen++;              // warns: each guest writes a 'seen' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        elsewhere++;                 // warns: each helper thread writes its own copy of thread-local 'elsewhere' in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        later = i;                   // warns: each helper thread writes its own copy of thread-local 'later' in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        total += i;                  // warns: each helper thread writes its own copy of thread-local 'total' in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        ++total;                     // warns: each helper thread writes its own copy of thread-local 'total' in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        Counts::seen++;              // warns: each helper thread writes its own copy of thread-local 'seen' in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
         a[i] = total == later;
     }
 }

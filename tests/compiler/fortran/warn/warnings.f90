@@ -25,12 +25,12 @@ subroutine f(n, a)
     last = 0
     !$ws do
     do i = 1, n
-        a(i) = omp_get_thread_num() ! warns: 'omp_get_thread_num' is the same for all guests in the loop of '!$ws do'; use a reduction or a private variable
-        a(i) = a(i) + by_module()   ! warns: 'omp_get_thread_num' is the same for all guests in the loop of '!$ws do'; use a reduction or a private variable
-        count = count + 1           ! warns: each guest writes a 'count' of its own, a thread's variable, in the loop of '!$ws do'; use a reduction or a lastprivate variable
-        if (a(i) > 1) last = i      ! warns: each guest writes a 'last' of its own, a thread's variable, in the loop of '!$ws do'; use a reduction or a lastprivate variable
-        kept = a(i)                 ! warns: each guest writes a 'kept' of its own, a thread's variable, in the loop of '!$ws do'; use a reduction or a lastprivate variable
-        both%first = i              ! warns: each guest writes a 'both' of its own, a thread's variable, in the loop of '!$ws do'; use a reduction or a lastprivate variable
+        a(i) = omp_get_thread_num() ! warns: 'omp_get_thread_num' is the same for all helper threads in the loop of '!$ws do'; use a reduction or a private variable
+        a(i) = a(i) + by_module()   ! warns: 'omp_get_thread_num' is the same for all helper threads in the loop of '!$ws do'; use a reduction or a private variable
+        count = count + 1           ! warns: each helper thread writes its own copy of thread-local 'count' in the loop of '!$ws do'; use a reduction or a lastprivate variable
+        if (a(i) > 1) last = i      ! warns: each helper thread writes its own copy of thread-local 'last' in the loop of '!$ws do'; use a reduction or a lastprivate variable
+        kept = a(i)                 ! warns: each helper thread writes its own copy of thread-local 'kept' in the loop of '!$ws do'; use a reduction or a lastprivate variable
+        both%first = i              ! warns: each helper thread writes its own copy of thread-local 'both' in the loop of '!$ws do'; use a reduction or a lastprivate variable
         both%second(1) = i
         values(mod(i, 9) + 1) = last + kept + count
     end do
@@ -46,7 +46,7 @@ subroutine g(n, a)
     !$ws do private(to)
     do i = 1, n
         assign 10 to to
-        goto to                     ! warns: an assigned 'goto' must not leave the iteration, in the loop of '!$ws do'; whether it does cannot be seen
+        goto to                     ! warns: an assigned 'goto' must not leave the iteration, in the loop of '!$ws do'; the compiler cannot see whether it does
 10      a(i) = 1
         goto (20, 30), a(i)
 20      a(i) = a(i) + 1
@@ -60,8 +60,8 @@ subroutine h(a)
     integer, intent(inout) :: a(2)
     integer, external :: omp_get_thread_num
     !$ws sections
-    last = 1                        ! warns: each guest writes a 'last' of its own, a thread's variable, in '!$ws sections'; use a reduction or a lastprivate variable
+    last = 1                        ! warns: each helper thread writes its own copy of thread-local 'last' in '!$ws sections'; use a reduction or a lastprivate variable
     !$ws section
-    a(1) = omp_get_thread_num()     ! warns: 'omp_get_thread_num' is the same for all guests in '!$ws sections'; use a reduction or a private variable
+    a(1) = omp_get_thread_num()     ! warns: 'omp_get_thread_num' is the same for all helper threads in '!$ws sections'; use a reduction or a private variable
     !$ws end sections
 end subroutine

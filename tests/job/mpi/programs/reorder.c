@@ -322,10 +322,10 @@ static void errors(int workshare)
         expect(comm, code, rank ? new : MPI_COMM_NULL, MPI_ERR_ARG, "newcomm is NULL on rank 0");
         static const char *keys[][3] = {{"ws_load_algorithm", "best", "is none of roundrobin, lpt, exact, auto"},
                                         {"ws_load_domain", "socket", "is none of core, numa, node"},
-                                        {"ws_load_spare", "-1", "is no number from 0 to"},
-                                        {"ws_load_spare", "1000000", "is no number from 0 to"},
-                                        {"ws_load_spare", "2x", "is no number"},
-                                        {"ws_load_cell", "0", "is no number from 1"}};
+                                        {"ws_load_spare", "-1", "is not a number from 0 to"},
+                                        {"ws_load_spare", "1000000", "is not a number from 0 to"},
+                                        {"ws_load_spare", "2x", "is not a number"},
+                                        {"ws_load_cell", "0", "is not a number of at least 1"}};
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
             MPI_Info info = one_key(keys[i][0], keys[i][1]);
             code = CREATE(comm, loads, info);
