@@ -69,7 +69,7 @@ def compile_and_run(source, language, level, plugin, work):
             fail(f'{label}, line {number}: the remark is {found.get(number)!r}, not {expected.get(number)!r}')
     with open(binary, 'rb') as f:
         content = f.read()
-    for name in set(re.findall(r'loop shared: (.+?)(?:, though .*)?$', output, re.M)):
+    for name in set(re.findall(r'loop shared: (.+?)(?:, but .*)?$', output, re.M)):
         if name.encode() + b'\0' not in content:
             fail(f'{label}: the remark calls a loop {name}, the program does not')
     for mode in ('order', 'tail', 'random', 'alone'):

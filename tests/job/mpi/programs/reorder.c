@@ -360,7 +360,7 @@ static void errors(int workshare)
     expect(comm, code, new, MPI_ERR_RANK, "ranks[0] on rank 0 is");
     for (int r = 0; r < ranks; r++) {
         code = MPIX_Dist_load_create(comm, rank == r ? 0 : 1, &rank, loads, MPI_INFO_NULL, &new);
-        snprintf(text, sizeof text, "nobody gives the load of rank %d", r);
+        snprintf(text, sizeof text, "no rank gives the load of rank %d", r);
         expect(comm, code, new, MPI_ERR_RANK, text);
         code = MPIX_Dist_load_create(comm, rank == 0 ? ranks : rank == r, rank == 0 ? everybody : &rank, loads,
                                      MPI_INFO_NULL, &new);
