@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     double *a = malloc(sizeof *a * 100), *b = malloc(sizeof *b * 100), *null = NULL, *same = a;
     long long *starts = calloc(101, sizeof *starts);
     EXPECT(XMPI_Register(none, &a, 1, MPI_DOUBLE, XMPI_ROWS), MPI_ERR_ARG, "partition is XMPI_PARTITION_NULL");
-    EXPECT(XMPI_Register(77, &a, 1, MPI_DOUBLE, XMPI_ROWS), MPI_ERR_ARG, "partition (77) is none");
+    EXPECT(XMPI_Register(77, &a, 1, MPI_DOUBLE, XMPI_ROWS), MPI_ERR_ARG, "partition (77) does not exist");
     EXPECT(XMPI_Register(rows, NULL, 1, MPI_DOUBLE, XMPI_ROWS), MPI_ERR_ARG, "address is NULL");
     EXPECT(XMPI_Register(rows, &null, 1, MPI_DOUBLE, XMPI_ROWS), MPI_ERR_ARG, "*address is NULL");
     EXPECT(XMPI_Register(rows, &a, 0, MPI_DOUBLE, XMPI_ROWS), MPI_ERR_COUNT, "width (0)");
