@@ -54,7 +54,7 @@ ElfFile::ElfFile(const std::string& path)
         char begin[SELFMAG] = {};
         error_ = pread(fd_, begin, sizeof begin, 0) == SELFMAG && std::memcmp(begin, ELFMAG, SELFMAG) == 0
                      ? damaged
-                     : "is not a program";
+                     : not_a_program;
         return;
     }
     bytes_ = {first, bytes};
@@ -83,7 +83,7 @@ std::string ElfFile::why_not() const
         return "is a script";
     }
     if (bytes_.substr(0, SELFMAG) != ELFMAG || bytes_.size() < 20)
-        return "is not a program";
+        return not_a_program;
     const auto byte = [&](size_t i) { return unsigned(static_cast<unsigned char>(bytes_[i])); };
     const unsigned number = byte(EI_DATA) == ELFDATA2MSB ? byte(18) << 8 | byte(19) : byte(19) << 8 | byte(18);
     if (byte(EI_CLASS) != ELFCLASS64 || byte(EI_DATA) != ELFDATA2LSB || number != machine)
@@ -101,7 +101,7 @@ std::string ElfFile::why_not() const
     }
     return head.e_type == ET_EXEC || head.e_type == ET_DYN ? ""
            : head.e_type == ET_REL                         ? "is an object file, not linked yet"
-                                                           : "is not a program";
+                                                           : not_a_program;
 }
 
 GElf_Phdr ElfFile::segment(uint32_t type) const

@@ -11,6 +11,8 @@
 
 namespace doctor {
 
+inline constexpr char not_a_program[] = "is not a program"; // an error() that the caller may know better
+
 class ElfFile {
 public:
     explicit ElfFile(const std::string& path);

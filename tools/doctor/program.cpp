@@ -229,7 +229,7 @@ Program look_at_program(const std::string& given)
     const ElfFile file(p.path);
     p.error = file.error();
     const size_t dot = p.path.rfind('.');
-    if (p.error == "is not a program" && dot != std::string::npos && dot > p.path.rfind('/') + 1)
+    if (p.error == not_a_program && dot != std::string::npos && dot > p.path.rfind('/') + 1)
         for (const auto& [endings, compiler] : {std::pair(" c ", "mpicc"), std::pair(" cc cpp cxx C ", "mpicxx"),
                                                 std::pair(" f f90 F90 f08 ", "mpifort")})
             if (std::string(endings).find(" " + p.path.substr(dot + 1) + " ") != std::string::npos) {

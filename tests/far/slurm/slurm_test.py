@@ -22,7 +22,7 @@ why_not = nodes.own_namespaces()
 if why_not:
     print(why_not)
     sys.exit(77)
-from job import PROGRAMS, MPIRUN, expect, expect_lines, finish, Result  # noqa: E402
+from job import PROGRAMS, MPIRUN, expect, expect_lines, finish, unfolded, Result  # noqa: E402
 
 CPUS = 2    # of a node, pretended where there are fewer
 CONTROLLERS = 'freezer', 'cpuset'
@@ -133,7 +133,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE OverSubscribe=NO State=
                 break
             time.sleep(0.1)
         with open(f'{self.folder}/{number}.out') as f:
-            return Result(title, code, f.read().replace('\nworkshare:   ', ' '), '', 0, {})
+            return Result(title, code, unfolded(f.read()), '', 0, {})
 
     def batch(self, script, *options):
         return self.ended(self.submit(script, *options), script)
@@ -217,12 +217,19 @@ def ranks_by_srun(slurm):
         check(slurm, slurm.srun('--mpi=pmi2', '-N2', '-n4', CLIQUES), lines=[HELPED], told=[TWO_NODES])
 
 
+def is_spoken(slurm, protocol):
+    """Whether Slurm can start jobs by it; says why if not. For PMIx Debian has slurmd load what is in libpmix-dev."""
+    tried = slurm.run('srun', protocol, '-n1', 'true')
+    if tried.code:
+        print(f'not tried: srun {protocol}: {tried.err.strip()}')
+    return not tried.code
+
+
 def jobs_of_one_rank(slurm):
     """Without --mpi, and with PMIx, srun starts as many jobs of one rank: each verdict says so, and ws-doctor."""
     for how, told, found in ([], 'srun started 2 jobs of one rank each', 'started by srun without --mpi=pmi2'), \
             (['--mpi=pmix'], 'srun --mpi=pmix started 2 jobs of one rank each, because this MPI does not know PMIx', 'started by srun --mpi=pmix'):
-        if how and (tried := slurm.run('srun', *how, '-n1', 'true')).code:
-            print(f'not tried: srun {how[0]}, for which Debian has slurmd load what is in libpmix-dev: {tried.err.strip()}')
+        if how and not is_spoken(slurm, *how):
             continue
         result = slurm.srun(*how, '-N1', '-n2', program('imbalance'), 'balanced')
         check(slurm, result)
@@ -237,11 +244,8 @@ def other_mpis(slurm):
     workshare = os.path.join(os.path.dirname(MPIRUN), 'workshare')
     for family, folder in HOSTS:
         protocol = '--mpi=pmix' if family == 'openmpi' else '--mpi=pmi2'
-        if (tried := slurm.run('srun', protocol, '-n1', 'true')).code:
-            print(f'not tried: srun {protocol}: {tried.err.strip()}')
-            continue
-        cliques = os.path.join(folder, 'cliques')
-        check(slurm, slurm.run('srun', protocol, '-N1', '-n2', workshare, cliques), lines=[HELPED], told=[ONE_NODE])
+        if is_spoken(slurm, protocol):
+            check(slurm, slurm.run('srun', protocol, '-N1', '-n2', workshare, os.path.join(folder, 'cliques')), lines=[HELPED], told=[ONE_NODE])
 
 
 def two_steps(slurm):

@@ -38,11 +38,16 @@ telling = threading.Lock()  # of one failure at a time
 SUMMARY = re.compile(r'workshare: .*\(\d+ ranks? on \d+ nodes?, \d+\.\d+ s\)$')     # its first line
 
 
+def unfolded(text):
+    """With each line of the summary in one."""
+    return text.replace('\nworkshare:   ', ' ')
+
+
 class Result:
     """What a job came to. `stats` is libws's WS_STATS_FILE, or {}. `err` has each line of the summary in one; `printed` has it as it was printed."""
     def __init__(self, title, code, out, err, seconds, stats):
         self.title, self.code, self.out, self.printed, self.seconds, self.stats = title, code, out, err, seconds, stats
-        self.err = err.replace('\nworkshare:   ', ' ')
+        self.err = unfolded(err)
         self.failed = self.unjudged = False
 
     def of_workshare(self):

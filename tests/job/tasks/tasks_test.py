@@ -208,14 +208,7 @@ def trouble():
 
         def look(processes):
             for pid in wait_for_ranks(processes, 'tasks_cases', 2):
-                seen = {}
-
-                def is_bound(pid=pid, seen=seen):   # it binds itself once it runs
-                    with contextlib.suppress(OSError):      # the job may end meanwhile
-                        seen.update(threads_of(pid, 'ws pulse'))
-                    return 'ws pulse' in seen and seen['ws pulse'] == seen.get('ws worker')
-                patience.waited_for(is_bound, 1)
-                found.append(seen)
+                found.append(threads_of(pid, lambda cpus: 'ws pulse' in cpus and cpus['ws pulse'] == cpus.get('ws worker')))   # it binds itself once it runs
         result = job('tasks_cases', 'sleepers', 1500, ranks=2, nodes=2, workers=1, meanwhile=look)
         expect_lines(result, result.out, '^right$')
         expect(result, f'the pulse is not where the worker is: {found}', len(found) == 2 and all(f and f.get('ws pulse') == f.get('ws worker') for f in found))
@@ -236,18 +229,20 @@ def tasks_run(pids):
     return [ran.get(pid, 0) for pid in pids]
 
 
-def threads_of(pid, awaited):
-    """Names and CPUs of a process's threads, when there is one of the name awaited."""
-    found = []
+def threads_of(pid, is_awaited):
+    """The CPUs of a process's threads, by name: once is_awaited(them), else those seen last."""
+    found = {}
 
-    def is_there():
+    def are_there():
         found.clear()
-        for tid in os.listdir(f'/proc/{pid}/task'):
-            with open(f'/proc/{pid}/task/{tid}/status') as f:
-                status = dict(line.rstrip('\n').split(':\t', 1) for line in f if ':\t' in line)
-            found.append((status['Name'], status['Cpus_allowed_list']))
-        return any(name == awaited for name, _ in found)
-    return found if patience.waited_for(is_there, 5) else []
+        with contextlib.suppress(OSError):      # a thread, or all of the job, may end meanwhile
+            for tid in os.listdir(f'/proc/{pid}/task'):
+                with open(f'/proc/{pid}/task/{tid}/status') as f:
+                    status = dict(line.rstrip('\n').split(':\t', 1) for line in f if ':\t' in line)
+                found[status['Name']] = status['Cpus_allowed_list']
+        return is_awaited(found)
+    patience.waited_for(are_there, 5)
+    return found
 
 
 {'oracle': oracle, 'soak': soak, 'cases': cases, 'threads': threads, 'trouble': trouble, 'fine': fine}[sys.argv[3]]()

@@ -173,7 +173,7 @@ refused('a baseline of two', 'needs 3 runs or more', '--fail-if-worse', '3%', '-
 refused('a baseline that is none', 'is not JSON', *WORSE[:2], '--baseline', file('text.json', 'text'), '--baseline', base, KEPT)
 for args, says in ((('--fail-if', 'paralel_efficiency < 1', KEPT), 'did you mean parallel_efficiency?'), (('--fail-if', 'load_balance', KEPT), 'is not a condition'),
                    (('--fail-if', 'load_balance < much', KEPT), 'is not a number'), (('--fail-if-worse', '3%', KEPT), 'require each other'),
-                   (('--baseline', base, KEPT), 'require each other'), (('--history', folder.name, KEPT), '--history excludes'),
+                   (('--baseline', base, KEPT), 'require each other'), (('--history', folder.name, KEPT), '--history excludes all other arguments but --output'),
                    (('--html', '--csv', KEPT), 'excludes'), ((*CONDITION, '--html', KEPT), 'exclude other output'), (('--fail-if', 'load_balance < 1'), 'FILE is required')):
     done = run(*args)
     expect(f'{args}: {done}', done.returncode == 2 and done.stdout == '' and done.stderr.count('\n') == 1 and says in done.stderr)
