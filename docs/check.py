@@ -72,7 +72,7 @@ def text():
             if not (TOP / name).exists() and not (TOP / 'runtime' / name).exists():
                 problems.append(f'{picture.relative_to(TOP)} names {name}, and there is no such file')
     if (TOP / 'docs/pictures/gains.svg').read_text() != bars.gains((TOP / 'README.md').read_text()):
-        problems.append("docs/pictures/gains.svg is not README's table: tools/dev/picture gains")
+        problems.append("docs/pictures/gains.svg is not README's table: tools/dev/picture --prefix prefix gains")
     check_options()
     check_samples()
     check_readme()
