@@ -3,6 +3,7 @@
 // The few things the runtime asks of the machine: a cheap clock, a sleep on a shared word.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <ctime>
 #include <linux/futex.h>
@@ -54,11 +55,13 @@ inline double seconds_now()
 }
 
 // Sleeps while *word == expected, at most `microseconds`. May return early for no reason. The word may lie in memory
-// shared between processes.
+// shared between processes. errno stays: the caller's may be that of a program in the middle of a parallel region.
 inline void futex_wait(volatile unsigned* word, unsigned expected, uint64_t microseconds)
 {
     timespec timeout = {time_t(microseconds / 1000000), long(microseconds % 1000000 * 1000)};
+    const int before = errno;
     syscall(SYS_futex, word, FUTEX_WAIT, expected, &timeout, nullptr, 0);
+    errno = before;
 }
 
 inline void futex_wake(volatile unsigned* word, unsigned most = 1)

@@ -13,6 +13,7 @@
 #include "openmp/shared/share.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <numeric>
 #include <pthread.h>
 
@@ -170,6 +171,16 @@ TEST_CASE("many short members: no two threads run the same one", "[team]")
         REQUIRE(region.each_ran(++times));
     }
     CHECK(node.helpers() > 0);
+}
+
+TEST_CASE("an opener that sleeps until others have ended their turns keeps its errno", "[team]")
+{
+    volatile unsigned word = 1;
+    errno = 77;
+    ws::base::futex_wait(&word, 0, 1000); // EAGAIN
+    CHECK(errno == 77);
+    ws::base::futex_wait(&word, 1, 1); // ETIMEDOUT
+    CHECK(errno == 77);
 }
 
 TEST_CASE("nobody leaves a barrier before all have come, whoever runs them", "[team]")
