@@ -35,7 +35,10 @@ WS_THREAD_LOCAL int32_t pushed;
 // A region that runs without libomp may have gone on with another thread than it began on.
 int32_t own_number(void* location, int32_t given, void* caller)
 {
-    return sharer ? next_thread(caller)(location) : given;
+    if (!sharer)
+        return given;
+    stay_if_process_ends();
+    return next_thread(caller)(location);
 }
 
 // libomp prepares itself for regions at its first one, and before it omp_in_final() returns no. It knows nothing of
@@ -93,6 +96,7 @@ void run_timed(int32_t* thread, int32_t* bound, ForkedRegion* region)
 void call_forked(void* argument)
 {
     const ForkedRegion& region = *static_cast<ForkedRegion*>(argument);
+    stay_if_process_ends();
     int32_t thread = next_thread(nullptr)(region.location), bound = 0;
     region.call(region.function, &thread, &bound, region.shared);
 }

@@ -30,6 +30,7 @@ constexpr int32_t static_chunked = 33, static_whole = 34, static_balanced_chunke
 int32_t own_number(void* location)
 {
     static Next<int32_t(void*)> next("__kmpc_global_thread_num");
+    stay_if_process_ends();
     return next(nullptr)(location);
 }
 

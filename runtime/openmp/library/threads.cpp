@@ -18,6 +18,7 @@
 #include <sched.h>
 #include <strings.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace ws::openmp {
 
@@ -90,8 +91,35 @@ const OpenMP& find_openmp(void* caller)
     return found;
 }
 
+// ---- exit() in the middle of a region
+
+namespace {
+volatile Hardware::Word process_ends;   // 1: exit() was called
+volatile Hardware::Word exiting_thread; // by which thread, as the kernel numbers them: its handlers may open regions
+}
+
+void hear_of_exit()
+{
+    // A handler that is registered this late comes before the destructors of all libraries that the program began with.
+    std::atexit([] {
+        Hardware::store_relaxed(exiting_thread, Hardware::Word(gettid()));
+        Hardware::store_release(process_ends, Hardware::Word(1)); // pairs with stay_if_process_ends()
+    });
+}
+
+void stay_if_process_ends()
+{
+    if (WS_LIKELY(Hardware::load_acquire(process_ends) == 0) || !thread_settings ||
+        Hardware::load_relaxed(exiting_thread) == Hardware::Word(gettid()))
+        return;
+    for (;;)
+        pause();
+}
+
 int nesting_level()
 {
+    if (WS_UNLIKELY(Hardware::load_relaxed(process_ends) != 0) && thread_settings) // relaxed: it may come a little late
+        return thread_settings->library_level; // as far as is known
     const OpenMP& library = openmp(nullptr);
     return library.level ? library.level() : 0;
 }

@@ -48,6 +48,12 @@ void see_all_forks();
 
 // ---- regions that are shared as they are (runtime/openmp/)
 
+// Hears of exit(): the library may then end itself at any moment, and would begin anew, in vain, for a virtual thread
+// that goes on meanwhile. Once, any thread.
+void hear_of_exit();
+// Before a virtual thread calls the library: does not return once another thread has called exit().
+void stay_if_process_ends();
+
 // What OpenMP has each thread say of its own regions, and what a virtual thread knows of those around it.
 struct ThreadSettings {
     const ThreadSettings* outer; // of the virtual thread that opened its region; null: it was none

@@ -54,6 +54,7 @@ __attribute__((cold, noinline)) void leave(RegionCall& region, RegionSite* site,
 void run_region(RegionCall& region)
 {
     Unit* const outer = current;
+    stay_if_process_ends();
     // OpenMP knows of regions that libws has no part in: those of a teams construct, of old programs.
     const auto& library = openmp(nullptr);
     if (WS_UNLIKELY(in_target_or_teams() || (library.num_teams && library.num_teams() > 1) ||

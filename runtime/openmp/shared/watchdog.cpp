@@ -223,7 +223,10 @@ bool begin()
 
 bool begin_watchdog()
 {
-    static const bool begun = begin();
+    static const bool begun = [] {
+        hear_of_exit();
+        return begin();
+    }();
     return begun;
 }
 

@@ -84,7 +84,8 @@ def followed(what, env, program, kinds, other=None):
 def in_balance():
     run('balanced.json', f'mpirun -workshare -bind-to core -n 2 {PLAIN} balanced')
     found = ask('balanced.json')
-    if found['advice'] or not any(n['kind'] == 'sharing' for n in found['not_advised']):
+    # Sleeps that last longer on one rank than on the other may leave a gain to be weighed: "sharing" refuses none at all, "mark_loops" too small a one.
+    if found['advice'] or not any(n['kind'] in ('sharing', 'mark_loops') for n in found['not_advised']):
         raise patience.Unlikely('in balance', lambda: fail('advice for a job in balance', json.dumps(found, indent=1)))
 
 

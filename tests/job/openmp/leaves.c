@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * leaves HOW NUMBER: thread NUMBER of a parallel region of rank 0 leaves it by exit, _exit, pthread_exit,
- * pthread_cancel (of itself), or longjmp; then the rank goes on to MPI_Finalize. */
+ * leaves HOW NUMBER [asked]: thread NUMBER of a parallel region of rank 0 leaves it by exit, _exit, pthread_exit,
+ * pthread_cancel (of itself), or longjmp; then the rank goes on to MPI_Finalize. "asked": the others ask OpenMP who
+ * they are for as long as they live. */
 #include <mpi.h>
 #include <omp.h>
 #include <pthread.h>
@@ -41,6 +42,9 @@ int main(int argc, char **argv)
             usleep(1000);
             if (omp_get_thread_num() == atoi(argv[2]))
                 leave(argv[1]);
+            while (argc > 3)
+                if (omp_get_thread_num() >= omp_get_num_threads() || omp_get_level() != 1)
+                    _exit(8);
         }
         printf("nobody left\n");
     }

@@ -11,11 +11,14 @@ from job import expect, expect_lines, finish, run
 PROGRAM = f'leaves.{sys.argv[3]}'
 
 
-def leaves(how, number, **wanted):
-    result = run(PROGRAM, how, number, options=('-workshare-openmp=share:4',), env={'OMP_NUM_THREADS': '1'}, limit=9, **wanted)
+def leaves(how, number, *more, **wanted):
+    result = run(PROGRAM, how, number, *more, options=('-workshare-openmp=share:4',), env={'OMP_NUM_THREADS': '1'}, limit=9, **wanted)
     expect(result, 'nobody left', 'nobody left' not in result.out)
     return result
 
+
+for number in 0, 1, 2, 3:
+    leaves('exit', number, 'asked', code=7)
 
 for number in 0, 2:
     for how in 'exit', '_exit':
