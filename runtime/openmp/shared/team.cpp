@@ -178,19 +178,18 @@ void VirtualTeam::play(unsigned number, Participant* carrier)
     base::store_relaxed(runners_[number], thread_number());
     const uint64_t began = order_ ? base::ticks() : 0;
     Outcome how;
-    do {
+    for (unsigned turn = 0;; turn++) {
+        const Flag seen = Hardware::load_relaxed(sleeps_); // relaxed: a change that is missed costs one sleep
         if (fiber.identity())
             how = fiber.resume();
         else {
             const Current here(&unit);
             how = fiber.resume();
         }
-        // On threads of their own there are no rounds to wait for.
-        if (WS_UNLIKELY(how == Outcome::set_aside && Hardware::load_acquire(own_threads_)))
-            sched_yield();
-        else
+        if (WS_LIKELY(how != Outcome::set_aside || !Hardware::load_acquire(own_threads_)))
             break;
-    } while (true);
+        wait_on_own_thread(turn, seen); // there are no rounds to wait for
+    }
     if (order_)
         order_->took(number, base::ticks() - began);
     base::store_relaxed(runners_[number], 0);
@@ -199,6 +198,22 @@ void VirtualTeam::play(unsigned number, Participant* carrier)
            unit.carrier_pointer == opener_)
         base::cpu_relax();
     end_turn(number, how);
+}
+
+// More threads than cores that all spin, or yield, keep the one that they wait for off its core.
+void VirtualTeam::wait_on_own_thread(unsigned turn, Flag seen)
+{
+    constexpr unsigned yields = 32, longest_us = 1000;
+    if (turn < yields)
+        sched_yield();
+    else
+        base::futex_wait(&sleeps_, seen, std::min(longest_us, 10 * (turn - yields + 1)));
+}
+
+void VirtualTeam::wake_own_threads()
+{
+    Hardware::fetch_add_full(sleeps_, 1);
+    base::futex_wake(&sleeps_, Crew::most);
 }
 
 // Number 0, by the parked thread whose identity the opener has borrowed for another virtual thread, which waits.
@@ -229,10 +244,8 @@ void VirtualTeam::end_turn(unsigned number, Outcome how)
     }
     // Full: its work comes before; pairs with run_round() and next_round().
     Hardware::fetch_add_full(turns_, 1);
-    if (WS_UNLIKELY(Hardware::load_relaxed(own_threads_))) {
-        Hardware::fetch_add_full(sleeps_, 1);
-        base::futex_wake(&sleeps_);
-    }
+    if (WS_UNLIKELY(Hardware::load_relaxed(own_threads_)))
+        wake_own_threads();
 }
 
 // By a parked thread, under its own identity.
@@ -431,6 +444,8 @@ bool VirtualTeam::next_in_turn(Unit& unit, Part& piece)
         over() = t.piece.to;
         t.rounds.first += t.rounds.stride;
     }
+    if (t.begun && WS_UNLIKELY(Hardware::load_relaxed(own_threads_))) // relaxed: who is not woken looks again soon
+        wake_own_threads();
     if (t.rounds.first >= t.n) {
         unit.way = Unit::Way::pieces;
         unit.has_part = false;

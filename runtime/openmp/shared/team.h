@@ -118,6 +118,8 @@ private:
     void play(unsigned number, loop::Participant* carrier);
     static void play_natively(void* fiber);
     static void play_zero(void* team);
+    void wait_on_own_thread(unsigned turn, Flag seen);
+    void wake_own_threads();
     void end_turn(unsigned number, Fiber::Outcome how);
     bool next_round(ws_site*& loop);
     void wake_all(unsigned word, Hardware::Word those);
@@ -133,7 +135,7 @@ private:
     alignas(64) volatile Hardware::Word turns_ = 0; // that have ended in this round
     volatile Hardware::Word due_ = 0;               // in this round
     volatile Hardware::Word round_ = 0;
-    volatile Flag sleeps_ = 0; // what the opener sleeps on while parked threads run
+    volatile Flag sleeps_ = 0; // what the opener, and who waits in an ordered loop, sleep on while parked threads run
     volatile Flag own_threads_ = 0;
     volatile Flag zero_elsewhere_ = 0; // number 0 runs on another thread than the opener's
     base::SpinLock lock_;
