@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rank 0 counts the ways to place queens on a board, with a task for each of the first rows. Rank 1 waits in the
- * barrier and runs some of the tasks. For GCC.
+ * barrier and runs some of the tasks.
  *
  * Compile: mpicc -fws -O3 tasks.c -o tasks
  * Run:     mpirun -workshare -n 2 ./tasks

@@ -5,8 +5,8 @@
  *
  * For C99 and later, and for C++11 and later. C++17 programs have more comfort in <workshare/task.hpp>. Link with
  * libws (pkg-config: workshare; CMake: Workshare::ws), which needs Workshare's MPI library or one with its binary
- * interface. Examples: docs/reference/tasks.md. The default algorithm is that of "Dynamic Load Balancing Algorithm
- * for MPI Parallel Computing" (Sun, Liang).
+ * interface; or, under any MPI, with `workshare --libs`. Examples: docs/reference/tasks.md. The default algorithm is
+ * that of "Dynamic Load Balancing Algorithm for MPI Parallel Computing" (Sun, Liang).
  *
  * @par Units
  * Bytes. The data of a task is aligned to 8 bytes, or to 16 if it has more than 40.

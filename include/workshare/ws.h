@@ -14,8 +14,8 @@
  * argument was wrong. Whatever only costs speed is no error.
  *
  * @par Without Workshare
- * Without mpirun -workshare, before MPI_Init, after MPI_Finalize, with another MPI library, and without MPI, the caller
- * runs the whole loop, in order.
+ * Without mpirun -workshare (under another MPI: without the launcher workshare), before MPI_Init, after MPI_Finalize,
+ * and without MPI, the caller runs the whole loop, in order.
  */
 #ifndef WORKSHARE_WS_H
 #define WORKSHARE_WS_H
