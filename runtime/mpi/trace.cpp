@@ -9,6 +9,7 @@
 #include "observe/calls.h"
 #include "observe/recorder.h"
 #include "trace/trace.h"
+#include "base/modules.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -391,11 +392,9 @@ const char* write_all(Job& job, const Gathered& g, const std::vector<EventLog*>&
 // "" or why there will be no trace.
 std::string load_writer(Job& job)
 {
-    Dl_info own;
-    if (!dladdr(reinterpret_cast<void*>(&load_writer), &own) || !own.dli_fname)
+    const std::string path = base::module_path("trace.so");
+    if (path.empty())
         return "libws does not know where it was loaded from";
-    std::string path = own.dli_fname;
-    path = path.substr(0, path.rfind('/') + 1) + "workshare/trace.so";
     void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!module)
         return std::string("cannot load the module that writes traces: ") + dlerror();

@@ -2,7 +2,7 @@
 #include "openmp/library/names.h"
 
 #include "abi/abi.h"
-#include "openmp/shared/module.h"
+#include "base/modules.h"
 
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +18,7 @@ using NameCode = int (*)(const void* code, char* text, size_t room); // debug_na
 // `code`: an instruction; `shown`: its address in the message if nothing is known of it.
 const char* name_of(const void* code, const void* shown)
 {
-    static const auto read = reinterpret_cast<NameCode>(function_of_module("names.so", "ws_name_code"));
+    static const auto read = reinterpret_cast<NameCode>(base::function_of_module("names.so", "ws_name_code"));
     Dl_info in = {};
     char text[WS_NAME_MAX + 1] = "a parallel region";
     if (!(read && read(code, text, sizeof text)) && dladdr(shown, &in) && in.dli_fname) {

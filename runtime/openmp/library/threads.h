@@ -48,7 +48,7 @@ void see_all_forks();
 
 // ---- regions that are shared as they are (runtime/openmp/)
 
-// Hears of exit(): the library may then end itself at any moment, and would begin anew, in vain, for a virtual thread
+// Hears of exit(): the library may then end itself at any moment, and would initialize itself again for a thread
 // that goes on meanwhile. Once, any thread.
 void hear_of_exit();
 // Before a virtual thread calls the library: does not return once another thread has called exit().

@@ -2,6 +2,7 @@
 #include "policy/rows/counters.h"
 
 #include "policy/job.h"
+#include "base/modules.h"
 #include "base/os.h"
 
 #include <cstdlib>
@@ -73,13 +74,11 @@ Source Counters::open(const policy::Job& job)
 
 void Counters::open_papi(double ticks_per_us)
 {
-    Dl_info own;
-    if (!dladdr(reinterpret_cast<void*>(&operations), &own) || !own.dli_fname) {
+    const std::string path = base::module_path("papi.so");
+    if (path.empty()) {
         why_ = "libws does not know where it was loaded from";
         return;
     }
-    std::string path = own.dli_fname;
-    path = path.substr(0, path.rfind('/') + 1) + "workshare/papi.so";
     void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!module) {
         const char* trouble = dlerror();
