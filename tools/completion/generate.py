@@ -34,6 +34,11 @@ def ours(path):
     return found.values()
 
 
+def of_workshare(path):
+    """The same options as `workshare` has them: --NAME for -workshare-NAME."""
+    return [('-' + name.removeprefix('-workshare'), *rest) for name, *rest in ours(path) if name != '-workshare']
+
+
 def lists_for(command, lists):
     return lists['hydra' if command in LAUNCHERS else 'mpicc' if command in WRAPPERS else command.removeprefix('ws-')]
 
@@ -42,10 +47,10 @@ def fish(command, options, bash):
     def quoted(text):
         return "'" + text.replace('\\', '\\\\').replace("'", "\\'") + "'"
     print(f'# SPDX-License-Identifier: MIT\n# Completion of {command} for fish; made when Workshare was built.')
-    if command in LAUNCHERS:
-        for name, says, words, is_file in ours(options):
+    if command in LAUNCHERS or command == 'workshare':
+        for name, says, words, is_file in ours(options) if command in LAUNCHERS else of_workshare(options):
             value = '' if words is None else ' -x -a ' + quoted(' '.join(words)) if words else ' -r' if is_file else ' -x'
-            print(f'complete -c {command} -o {name[1:]}{value} -d {quoted(says)}')
+            print(f'complete -c {command} {name.replace("--", "-l ") if name.startswith("--") else "-o " + name[1:]}{value} -d {quoted(says)}')
     for word in lists_for(command, lists_of(bash)):
         if word.startswith('--'):
             print(f'complete -c {command} -l {word[2:]}')
@@ -59,14 +64,15 @@ def zsh(options, bash):
     def says(text):
         return re.sub(r"([\[\]:\\])", r'\\\1', text).replace("'", "'\\''")
     lists = lists_of(bash)
-    print(f'#compdef {" ".join(LAUNCHERS + WRAPPERS + TOOLS)}\n# SPDX-License-Identifier: MIT\n# Completion for zsh; made when Workshare was built.\n\ncase $service in')
-    print(f'{"|".join(LAUNCHERS)})\n    _arguments \\')
-    for name, text, words, is_file in ours(options):
-        value = '' if words is None else f':value:({" ".join(words)})' if words else ':value:_files' if is_file else ':value: '
-        print(f"        '{name}{'=' * bool(value)}[{says(text)}]{value}' \\")
-    for word in lists['hydra']:
-        print(f"        '{word}' \\")
-    print("        '(-)1:program:_files' '*::argument:_files'\n    ;;")
+    print(f'#compdef {" ".join(LAUNCHERS + WRAPPERS + TOOLS)} workshare\n# SPDX-License-Identifier: MIT\n# Completion for zsh; made when Workshare was built.\n\ncase $service in')
+    for commands, known, more in (LAUNCHERS, ours(options), lists['hydra']), (['workshare'], of_workshare(options), lists['workshare']):
+        print(f'{"|".join(commands)})\n    _arguments \\')
+        for name, text, words, is_file in known:
+            value = '' if words is None else f':value:({" ".join(words)})' if words else ':value:_files' if is_file else ':value: '
+            print(f"        '{name}{'=' * bool(value)}[{says(text)}]{value}' \\")
+        for word in more:
+            print(f"        '{word}' \\")
+        print("        '(-)1:program:_files' '*::argument:_files'\n    ;;")
     print(f'{"|".join(WRAPPERS)})\n    if [[ $words[CURRENT] = -* ]]; then compadd -- {" ".join(lists["mpicc"])}; else _files; fi\n    ;;')
     for tool in TOOLS:
         print(f'{tool}) if [[ $words[CURRENT] = -* ]]; then compadd -- {" ".join(lists_for(tool, lists))}; else _files; fi ;;')

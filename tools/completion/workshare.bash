@@ -17,6 +17,7 @@ _workshare_top_options='--help --version --once --json --interval --count --pid 
 _workshare_timeline_options='--help --version --output --range --loops --title'
 _workshare_report_options='--help --version --json --csv --html --output --history --fail-if --fail-if-worse --baseline'
 _workshare_doctor_options='--help --version --json --list --check --ranks --root'
+_workshare_workshare_options='--mpi --help --version --cflags --libs'   # and those of mpirun
 _workshare_setup_commands='try demo test bench papers build package env packages clean help'
 
 # Completes with those words of $2 that begin with $1.
@@ -65,17 +66,22 @@ _workshare_read_table() {
     done <"$_workshare_table"
 }
 
-_workshare_mpirun() {
-    local cur prev joined known words endings options
-    _workshare_before
-    _workshare_read_table "${prev/#--/-}"
-    # Without '=' a file may be the program, too: bash offers all files.
+# The value that the table's option before the cursor has. Without '=' a file may be the program, too: bash offers all files.
+_workshare_value() {
     if [ -n "$words" ]; then
         _workshare_words "$cur" "$words"
     elif [ -n "$endings" ] && [ -n "$joined" ]; then
         # shellcheck disable=SC2086  # words
         _workshare_files "$cur" $endings
-    elif [ -z "$known" ]; then
+    fi
+}
+
+_workshare_mpirun() {
+    local cur prev joined known words endings options
+    _workshare_before
+    _workshare_read_table "${prev/#--/-}"
+    _workshare_value
+    if [ -z "$known" ]; then
         case $prev in
         -bind-to | -map-by) _workshare_words "$cur" 'none core hwthread socket numa board' ;;
         esac
@@ -85,6 +91,18 @@ _workshare_mpirun() {
     ,--*) _workshare_words "$cur" "${options[*]/#-/--}" ;;
     ,-*) _workshare_words "$cur" "${options[*]} $_workshare_hydra_options" ;;
     esac
+    [[ ${COMPREPLY[0]-} != *= || ${#COMPREPLY[@]} -gt 1 ]] || compopt -o nospace 2>/dev/null
+}
+
+# The same options, without "workshare" in their names.
+_workshare_workshare() {
+    local cur prev joined known words endings options
+    _workshare_before
+    _workshare_read_table "${prev/#--/-workshare-}"
+    _workshare_value
+    [ "$prev,$joined" != --mpi, ] && [ "$prev,$joined" != --mpi,yes ] || _workshare_words "$cur" 'mpich openmpi'
+    [ ${#COMPREPLY[@]} = 0 ] || return 0
+    [[ $joined,$cur != ,-* ]] || _workshare_words "$cur" "$(printf '%s\n' "${options[@]}" | sed -n 's/^-workshare-/--/p') $_workshare_workshare_options"
     [[ ${COMPREPLY[0]-} != *= || ${#COMPREPLY[@]} -gt 1 ]] || compopt -o nospace 2>/dev/null
 }
 
@@ -163,6 +181,7 @@ _workshare_setup() {
 }
 
 complete -o bashdefault -o default -F _workshare_mpirun mpirun mpiexec mpiexec.hydra
+complete -o bashdefault -o default -F _workshare_workshare workshare
 complete -o bashdefault -o default -F _workshare_mpicc mpicc mpicxx mpic++ mpifort mpif77 mpif90
 complete -o bashdefault -o default -F _workshare_top ws-top
 complete -o bashdefault -o default -F _workshare_timeline ws-timeline

@@ -7,6 +7,7 @@
 #include "files.h"
 #include "observe/format.h"
 #include "print.h"
+#include "../command_line.h"
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -151,10 +152,7 @@ int run_advise(int argc, char** argv)
         ->required()
         ->expected(1, 3);
     app.add_flag("--json", json, "JSON instead of text")->disable_flag_override();
-    app.set_version_flag("--version", std::string("ws-doctor ") + WS_VERSION);
-    app.failure_message([](const CLI::App* a, const CLI::Error& e) {
-        return a->get_name() + ": error: " + e.what() + "; see " + a->get_name() + " --help\n";
-    });
+    ws::tools::set_up(app, "ws-doctor " WS_VERSION);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

@@ -7,6 +7,7 @@
 #include "checks.h"
 #include "gather.h"
 #include "print.h"
+#include "../command_line.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -161,10 +162,7 @@ void declare_options(CLI::App& app, Wanted& wanted)
                    "For tests: take /proc, /sys and facts.json from this folder; once for each rank")
         ->check(CLI::ExistingDirectory)
         ->allow_extra_args(false);
-    app.set_version_flag("--version", std::string("ws-doctor ") + WS_VERSION);
-    app.failure_message([](const CLI::App* a, const CLI::Error& e) {
-        return a->get_name() + ": error: " + e.what() + "; see " + a->get_name() + " --help\n";
-    });
+    ws::tools::set_up(app, "ws-doctor " WS_VERSION);
     app.prefix_command(false);
     app.positionals_at_end(true);
 }

@@ -6,6 +6,7 @@
 #include "gate.h"
 #include "history.h"
 #include "history_page.h"
+#include "../command_line.h"
 #include "observe/format.h"
 #include "observe/report.h"
 
@@ -168,10 +169,7 @@ int run(int argc, char** argv)
                    "exit with 1 if it took longer than the baseline by more than this, such as 3%")
         ->type_name("SHARE");
     several("--baseline", o.baseline, "runs to compare with, three or more: a report, or a folder of them", "PATH");
-    app.set_version_flag("--version", "ws-report " WS_VERSION);
-    app.failure_message([](const CLI::App* a, const CLI::Error& e) {
-        return a->get_name() + ": error: " + e.what() + "; see " + a->get_name() + " --help\n";
-    });
+    ws::tools::set_up(app, "ws-report " WS_VERSION);
     app.footer("Exit status: 0; 1 a condition failed the run; 2 wrong use, or a file cannot be read or written.");
     try {
         app.parse(argc, argv);

@@ -6,6 +6,7 @@
 #include "screen.h"
 #include "text.h"
 #include "watch.h"
+#include "../command_line.h"
 #include "base/open_file.h"
 #include "base/os.h"
 
@@ -313,10 +314,7 @@ int main(int argc, char** argv)
                  "lent to whom.\n"
                  "Without --once or --json it fills the terminal; ? lists the keys.",
                  "ws-top");
-    app.set_version_flag("--version", "ws-top " WS_VERSION);
-    app.failure_message([](const CLI::App* a, const CLI::Error& e) {
-        return a->get_name() + ": error: " + e.what() + "; see " + a->get_name() + " --help\n";
-    });
+    ws::tools::set_up(app, "ws-top " WS_VERSION);
     app.add_flag("--once", options.once, "print one snapshot as text and end");
     app.add_flag("--json", options.json, "print one snapshot as a line of JSON and end, also with --once");
     app.add_option("-i,--interval", options.interval, "seconds between two looks, from 0.05 on; 1 if not given")

@@ -38,7 +38,14 @@ equal('options of Workshare that mpirun has and completion has not, or the other
        {o for o in known if o.startswith('-workshare')} ^ (ours | WITH_FILE), set())
 equal("completion knows MPICH's options of mpirun", all_options - known, set())
 equal('--', set(offered('mpirun', '--')), {'-' + o for o in ours | WITH_FILE})
+told = subprocess.run([f'{STAGE}/bin/workshare', '--help'], capture_output=True, text=True).stdout
+its = set(re.findall(r'^    (--[\w-]+)', told, re.M))
+equal('workshare: options', {o.rstrip('=') for o in offered('workshare', '--')}, its | {'--cflags', '--libs'})
+equal('workshare: a value', offered('workshare', '--victim', 'n'), ['nearest', 'none'])
+equal('workshare: an MPI', offered('workshare', '--mpi', 'o'), ['openmpi'])
 for tool in TOOLS:
+    done = subprocess.run([f'{STAGE}/bin/{tool}', '--versoin', *['x'] * (tool == 'ws-timeline')], capture_output=True, text=True)
+    equal(f'{tool}: a misspelt option', (done.returncode, done.stdout, done.stderr), (2, '', f'{tool}: error: unknown option --versoin; did you mean --version?\n'))
     equal(f'{tool}: options', set(offered(tool, '--')), tool_options(tool)[0])
 with open(f'{STAGE}/lib/workshare/wrapper.sh') as f:
     words = f.read().replace(')', ' ').replace('|', ' ').split()
@@ -101,9 +108,11 @@ with open(f'{SHARE}/fish/vendor_completions.d/mpirun.fish') as f:
     equal('options of mpirun in fish', {'-' + name for name in re.findall(r'^complete -c mpirun -o (workshare[\w-]*)', f.read(), re.M)}, {o for o in ours})
 with open(f'{SHARE}/zsh/site-functions/_workshare') as f:
     text = f.read()
+    equal('options of workshare in zsh', set(re.findall(r"^ *'(--(?!help|version|mpi|cflags|libs)[\w-]*)=?\[", text.split('workshare)')[1], re.M)), its - {'--help', '--version', '--mpi'})
     equal('options of mpirun in zsh', set(re.findall(r"^ *'(-workshare[\w-]*)=?\[", text, re.M)), {o for o in ours})
     equal('commands in zsh', set(text.split('\n')[0].split()[1:]) - set(os.listdir(FILES)), set())
 if shutil.which('fish'):
+    equal('fish, workshare', in_fish('workshare --victim n'), {'nearest', 'none'})
     equal('fish, a value', in_fish('mpirun -workshare-victim n'), {'nearest', 'none'})
     equal('fish, ws-top', in_fish('ws-top --o'), {'--once'})
     equal('fish, mpicc', in_fish('mpicc -fws-r'), {'-fws-report'})

@@ -293,7 +293,7 @@ timeline('anew.json')
 expect('a trace laid out anew', data_of('anew.html')['panels'][0]['totals'] == totals)
 
 for args in [], ['run.json', '-o', 'x.png'], ['run.json', '--range', 'soon'], ['run.json', '--range', '2ms:1ms'], ['run.json', '--colour']:
-    expect(f'{args}: usage', 'usage: ws-timeline' in timeline(*args, code=2).stderr)
+    expect(f'{args}: one line', re.fullmatch('ws-timeline: error: .*; (see ws-timeline --help|did you mean .*[?])\n', timeline(*args, code=2).stderr))
 expect('a range behind the end', 'ends at 500 us' in timeline('run.json', '--range', '1s:', code=1).stderr)
 expect('an unwritable page', 'No such file' in timeline('run.json', '-o', 'no/where.html', code=1).stderr)
 expect('a full disk', 'No space left' in subprocess.run(f'ln -s /dev/full full.html && {shlex.quote(TIMELINE)} run.json -o full.html', shell=True, capture_output=True, text=True).stderr)
