@@ -141,7 +141,7 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
                      bool disturbed, Chain* chain = nullptr);
 
 // A region of `wall` ticks was cut into chunks, and perhaps published, for somebody who then took none: what was left
-// was not worth it. To be cut costs short regions up to a tenth, so after several in a row the loop runs whole for a
+// was not worth it. Cutting costs short regions up to a tenth, so after several in a row the loop runs whole for a
 // while.
 void remember_in_vain(ws_site* site, uint64_t wall);
 

@@ -56,8 +56,8 @@
     LEND(COUNT, recalls, REPORT, WS_RECALLS, "lent cores that were called back") \
     LEND(COUNT, refusals, BOARD, WS_REFUSALS, "waits in which the core was not free to lend: other ranks compute on it") \
     LEND(COUNT, moves, BOARD, NONE, "a thief left the CPU that it shared with its victim") \
-    LEND(COUNT, naps, REPORT, WS_SLEEPS, "sleeps for want of work") \
-    LEND(TIME, naps, REPORT, WS_TIME_ASLEEP, "asleep for want of work") \
+    LEND(COUNT, naps, REPORT, WS_SLEEPS, "sleeps because there was no work") \
+    LEND(TIME, naps, REPORT, WS_TIME_ASLEEP, "asleep because there was no work") \
     LEND(COUNT, wakes, BOARD, NONE, "of the naps: ended by somebody, not by the quantum") \
     VISIT(COUNT, visits, BOARD, NONE, "leases, and regions joined without one") \
     VISIT(COUNT, chunks, BOARD, WS_CHUNKS_STOLEN, "chunks of its loops that ran on other cores, as they are taken") \

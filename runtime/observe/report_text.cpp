@@ -215,7 +215,7 @@ std::string stealing(const RankCounts& c)
         return "";
     std::string s = "\nSHARING\n";
     s +=
-        format("  of %s executions of ws loops, %s were shared, and %s had helpers\n", count_text(c.executions).c_str(),
+        format("  executions of ws loops: %s; shared: %s; with helpers: %s\n", count_text(c.executions).c_str(),
                count_text(c.executions_shared).c_str(), count_text(c.executions_helped).c_str());
     s += format("  iterations: %s kept, %s stolen (%s); chunks: %s kept, %s stolen\n",
                 count_text(c.iterations_kept).c_str(), count_text(c.iterations_stolen).c_str(),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "judging.h"
 
+#include <unistd.h>
+
 namespace doctor {
 
 std::string bytes(double n)
@@ -68,6 +70,14 @@ std::string srun(const Job& job, double ranks)
 std::string mpirun_with_libraries(const Job& job)
 {
     return "LD_LIBRARY_PATH=" + quoted(lib_folder(job)) + " " + mpirun(job, "");
+}
+
+std::string under_other_mpi(const Job& job, const std::string& mpi)
+{
+    if (access((lib_folder(job) + "/workshare/" + mpi + "/libws.so.1").c_str(), R_OK) != 0)
+        return "";
+    return format("mpirun -n %.0f ", job.ranks) + quoted(job.machines[0].folder + "/workshare") + program_command(job) +
+           "     # with that MPI's mpirun";
 }
 
 } // namespace doctor

@@ -105,6 +105,8 @@ std::string lib_folder(const Job& job);
 std::string mpirun(const Job& job, const std::string& options, double ranks = 0);
 std::string srun(const Job& job, double ranks); // the same under Slurm
 std::string mpirun_with_libraries(const Job& job); // with Workshare's libraries before others
+// The job's command under another MPI: "openmpi" or "mpich". Empty if Workshare was built without it.
+std::string under_other_mpi(const Job& job, const std::string& mpi);
 
 namespace check {
 

@@ -87,12 +87,13 @@ void mpi_library(const Job& job, Findings& out)
     }
     if (p.mpi == "unknown")
         return out.skip("the loader could not be asked");
-    if (p.mpi == "openmpi")
-        return out.problem(
-            "Open MPI: " + p.mpi_path,
-            "this MPI has another ABI: Workshare's mpirun starts each rank of such a program "
-            "as a job of its own",
-            rebuild);
+    if (p.mpi == "openmpi") {
+        const std::string as_it_is = under_other_mpi(job, p.mpi);
+        return out.problem("Open MPI: " + p.mpi_path,
+                           "this MPI has another ABI: Workshare's mpirun starts each rank of such a program "
+                           "as a job of its own",
+                           as_it_is.empty() ? rebuild : as_it_is);
+    }
     if (p.mpi == "static")
         return out.problem("an MPI that is linked into the program",
                            "a library that is part of the program cannot be replaced by Workshare's", rebuild);

@@ -63,7 +63,7 @@ std::vector<Line> head(const JobSample& job, const View& view, unsigned width)
     std::sort(reasons.begin(), reasons.end());
     std::string why;
     for (const auto& [share, k] : reasons)
-        why += (why.empty() ? "helped nobody, as " : ", ") + std::string(refusal_text(Refusal(k))) + " " +
+        why += (why.empty() ? "helped nobody: " : ", ") + std::string(refusal_text(Refusal(k))) + " " +
                percent(-share) + " %";
     if (m.shares.waiting > 0.02 && !why.empty())
         lines.emplace_back().add(why, Style::waiting);
