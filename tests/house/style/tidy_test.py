@@ -28,7 +28,9 @@ def sources():
 
 
 def said_of(name):
-    done = subprocess.run([TIDY, '-p', BUILD, '--quiet', os.path.join(ROOT, name)], capture_output=True, text=True)
+    # A file that is compiled as a part of another one has that of a neighbour as its command: of a tool it may lack the tool's own folder.
+    own = [f'--extra-arg=-I{ROOT}/{"/".join(name.split("/")[:2])}'] * name.startswith('tools/')
+    done = subprocess.run([TIDY, '-p', BUILD, '--quiet', *own, os.path.join(ROOT, name)], capture_output=True, text=True)
     return re.findall(r'^.*(?:warning|error): .*$', done.stdout, re.MULTILINE)
 
 
