@@ -186,7 +186,7 @@ void VirtualTeam::play(unsigned number, Participant* carrier)
             const Current here(&unit);
             how = fiber.resume();
         }
-        if (WS_LIKELY(how != Outcome::set_aside || !Hardware::load_acquire(own_threads_)))
+        if (WS_LIKELY(how != Outcome::set_aside || !Hardware::load_acquire(own_threads_)) || hands_over(number))
             break;
         wait_on_own_thread(turn, seen); // there are no rounds to wait for
     }
@@ -200,11 +200,33 @@ void VirtualTeam::play(unsigned number, Participant* carrier)
     end_turn(number, how);
 }
 
+// Whether a virtual thread that waits goes on on its own thread, by end_turn(). Whoever carries it must not keep it:
+// the round ends when its carriers come back, and only then can the opener run number 0, for which it may wait.
+bool VirtualTeam::hands_over(unsigned number)
+{
+    Fiber& fiber = crew_[number];
+    if (number == 0 || thread_pointer() == fiber.identity()->pointer())
+        return false;
+    const std::lock_guard<base::SpinLock> guard(lock_); // give_threads() has ended
+    return !(Hardware::load_relaxed(zero_elsewhere_) && fiber.unit.carrier && fiber.unit.carrier_pointer == opener_);
+}
+
+// Number 0 is its opener's, which is between two rounds.
+bool VirtualTeam::takes_up_zero()
+{
+    const std::lock_guard<base::SpinLock> guard(lock_);
+    if (!(Hardware::load_relaxed(aside_[0]) & 1))
+        return false;
+    base::and_relaxed(aside_[0], ~Hardware::Word(1));
+    Hardware::store_relaxed(due_, Hardware::load_relaxed(due_) + 1);
+    return true;
+}
+
 // More threads than cores that all spin, or yield, keep the one that they wait for off its core.
 void VirtualTeam::wait_on_own_thread(unsigned turn, Flag seen)
 {
     constexpr unsigned yields = 32, longest_us = 1000;
-    if (turn < yields)
+    if (turn < yields || Hardware::load_relaxed(zero_elsewhere_)) // whose errno may be this thread's meanwhile
         sched_yield();
     else
         base::futex_wait(&sleeps_, seen, std::min(longest_us, 10 * (turn - yields + 1)));
@@ -338,16 +360,23 @@ void VirtualTeam::run_own_threads()
 // False: all have ended.
 bool VirtualTeam::next_round(ws_site*& loop)
 {
+    std::unique_lock<base::SpinLock> guard(lock_, std::defer_lock);
     for (unsigned turn = 0;; turn++) { // those on their own threads
         const Flag seen = Hardware::load_acquire(sleeps_);
-        if (Hardware::load_acquire(turns_) == Hardware::load_acquire(due_)) // pairs with end_turn()
-            break;
+        if (Hardware::load_acquire(turns_) == Hardware::load_acquire(due_)) { // pairs with end_turn()
+            guard.lock();
+            if (WS_LIKELY(Hardware::load_relaxed(turns_) == Hardware::load_relaxed(due_)))
+                break;
+            guard.unlock(); // give_threads() has just let some go on
+        } else if (Hardware::load_acquire(own_threads_) && takes_up_zero()) {
+            play(0, &self);
+            turn = 0;
+        }
         if (turn < 100)
             base::cpu_relax();
         else
             base::futex_wait(&sleeps_, seen, 1000);
     }
-    const std::lock_guard<base::SpinLock> guard(lock_);
     Bits* from = aside_;
     if (WS_LIKELY(!has_some(aside_))) {
         if (!has_some(waiting_))

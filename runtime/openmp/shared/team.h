@@ -118,6 +118,8 @@ private:
     void play(unsigned number, loop::Participant* carrier);
     static void play_natively(void* fiber);
     static void play_zero(void* team);
+    bool hands_over(unsigned number);
+    bool takes_up_zero();
     void wait_on_own_thread(unsigned turn, Flag seen);
     void wake_own_threads();
     void end_turn(unsigned number, Fiber::Outcome how);

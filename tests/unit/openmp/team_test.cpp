@@ -331,6 +331,42 @@ TEST_CASE("virtual threads that wait for each other unseen get threads of their 
     CHECK(std::string(region.site().waits) == "spins");
 }
 
+TEST_CASE("a guest's virtual thread that waits for the opener's own one lets the opener run it", "[team]")
+{
+    constexpr unsigned units = 6;
+    Helped node(3);
+    unsigned by_guests = 0;
+    for (unsigned times = 1; times <= 40; times++) {
+        volatile Flag zero_waits = 0, given = 0, zero_is_done = 0;
+        unsigned number_at_guest = 0;
+        Region region(units, [&](Unit& unit) {
+            const unsigned number = unit.units.lo;
+            if (number == 0) {
+                Hardware::store_release(zero_waits, 1);
+                while (!Hardware::load_acquire(given))
+                    current->team->set_aside(*current);
+                sleep_us(100);
+                Hardware::store_release(zero_is_done, 1);
+            } else {
+                while (!Hardware::load_acquire(given)) // in a way that libws does not see
+                    sched_yield();
+                while (!Hardware::load_acquire(zero_is_done))
+                    current->team->set_aside(*current);
+            }
+        });
+        region.run([&](VirtualTeam& team) { // the watchdog
+            for (unsigned waits = 0; !Hardware::load_acquire(zero_waits) || waits < 20; waits++)
+                sleep_us(100);
+            team.give_threads("waits");
+            Hardware::store_release(given, 1);
+        });
+        number_at_guest = region.number_helped();
+        by_guests += number_at_guest > 0;
+        CHECK(region.each_ran(1));
+    }
+    CHECK(by_guests > 0);
+}
+
 TEST_CASE("virtual threads that took longest begin first", "[team]")
 {
     LongestFirst order;
