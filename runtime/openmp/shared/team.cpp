@@ -200,7 +200,7 @@ void VirtualTeam::play(unsigned number, Participant* carrier)
     end_turn(number, how);
 }
 
-// Whether a virtual thread that waits goes on on its own thread, by end_turn(). Whoever carries it must not keep it:
+// Whether a virtual thread that waits goes on on its own thread, by end_turn(). Its carrier must not keep it:
 // the round ends when its carriers come back, and only then can the opener run number 0, for which it may wait.
 bool VirtualTeam::hands_over(unsigned number)
 {
