@@ -483,7 +483,7 @@ static void repeat(int count)
 /* Rank r works 1 + r parts, asleep or on its core; the heaviest first half share cores with the lightest. */
 static void measured(int sleeping)
 {
-    const double part = 0.004;
+    const double part = 0.01; /* long beside what a rank does besides: some 5 ms */
     MPI_Comm new;
     double ratio, again, loads[64];
     const struct timespec t = {0, (long) (part * 1e9)};
