@@ -11,6 +11,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'tests'))
 from browser import browsing, colours, complaints, finish, requests  # noqa: E402 - it may begin this test again, with Debian's Python
 from expectation import expect  # noqa: E402
+import patience  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 
 SITE = os.path.abspath(sys.argv[1])
@@ -40,13 +41,6 @@ def wide(selector):
     }).map(e => e.outerHTML.slice(0, 200))[0]''', selector)
 
 
-def waits(condition, seconds=20):
-    until = time.monotonic() + seconds
-    while time.monotonic() < until and not condition():
-        time.sleep(0.1)
-    return condition()
-
-
 with browsing(folder) as browser:
     for page in PAGES:
         for width in 1200, 360:
@@ -72,10 +66,10 @@ with browsing(folder) as browser:
     button = next(b for b in browser.find_elements(By.CLASS_NAME, 'theme-toggle') if b.is_displayed())
     time.sleep(0.5)  # the script that may take the button over runs after the page is there
     button.click()
-    expect('the button makes the page dark', waits(lambda: background() < 60, 5))
+    expect('the button makes the page dark', patience.waited_for(lambda: background() < 60, 5))
     box = next(b for b in browser.find_elements(By.NAME, 'q') if b.is_displayed())
     box.send_keys('quantum\n')
-    expect('the search finds the options', waits(lambda: any('options.html' in (a.get_attribute('href') or '') for a in browser.find_elements(By.CSS_SELECTOR, '#search-results a'))))
+    expect('the search finds the options', patience.waited_for(lambda: any('options.html' in (a.get_attribute('href') or '') for a in browser.find_elements(By.CSS_SELECTOR, '#search-results a')), 20))
 os.chdir('/')
 shutil.rmtree(folder)
 finish()

@@ -3,12 +3,10 @@
 // What all tools written in C++ say of themselves and of mistakes on their command lines.
 #pragma once
 
-#include "options/letters.h"
+#include "options/nearest.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace ws::tools {
@@ -17,15 +15,11 @@ namespace ws::tools {
 inline std::string meant_options(const CLI::App& app, const std::string& misspelt)
 {
     constexpr int most = 4; // letters apart
-    std::vector<std::pair<int, std::string>> all;
+    std::vector<std::string> all;
     for (const CLI::Option* const option : app.get_options())
         for (const std::string& name : option->get_lnames())
-            all.emplace_back(option::letters_apart(misspelt, "--" + name), "--" + name);
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::string text;
-    for (size_t i = 0; i < all.size() && i < 2 && all[i].first < most; i++)
-        text += (text.empty() ? "; did you mean " : " or ") + all[i].second;
-    return text.empty() ? "" : text + "?";
+            all.push_back("--" + name);
+    return option::did_you_mean(option::nearest(all, misspelt, most));
 }
 
 // --version, and one line for each mistake.

@@ -9,6 +9,7 @@
 #include "launcher/forget_preloads.h"
 #include "launcher/settle.h"
 #include "launcher/table.h"
+#include "options/nearest.h"
 #include "base/mapping.h"
 #include "base/open_file.h"
 #include "base/openmp_waits.h"
@@ -273,7 +274,7 @@ bool Launcher::take(const std::vector<std::string>& words, size_t& at, bool in_c
     }
     const std::string name = word.substr(0, word.find('='));
     if (const auto meant = nearest(options(nullptr), name); !meant.empty())
-        fail("unknown option -" + name + did_you_mean(meant));
+        fail("unknown option -" + name + ws::option::did_you_mean(meant));
     return false;
 }
 
@@ -295,7 +296,7 @@ void Launcher::take_ours(const std::string& word, const std::vector<std::string>
     while (o != all.end() && !is_called(o->name) && !is_called(o->former_name))
         ++o;
     if (o == all.end())
-        fail("unknown option -" + name + did_you_mean(nearest(all, name, any_distance)));
+        fail("unknown option -" + name + ws::option::did_you_mean(nearest(all, name, any_distance)));
     if (is_called(o->former_name))
         note(ws::option::renamed(o->former_name, o->name));
     // Two that follow each other may have one name: the second is meant if a value is given.

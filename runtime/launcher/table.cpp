@@ -2,7 +2,7 @@
 #include "launcher/table.h"
 
 #include "base/text.h"
-#include "options/letters.h"
+#include "options/nearest.h"
 #include "options/size.h"
 
 #include <algorithm>
@@ -148,23 +148,11 @@ bool is_valid(const Option& o, const std::string& value)
 
 std::vector<std::string> nearest(const std::vector<Option>& options, const std::string& misspelt, int most)
 {
-    std::vector<std::pair<int, std::string>> all;
-    for (const Option& o : options)
-        if (!o.name.empty() && (all.empty() || all.back().second != o.name)) // two that follow each other may have one
-            all.emplace_back(option::letters_apart(misspelt, o.name.substr(1)), o.name);
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string> names;
-    for (size_t i = 0; i < all.size() && i < 2 && all[i].first < most; i++)
-        names.push_back(all[i].second);
-    return names;
-}
-
-std::string did_you_mean(const std::vector<std::string>& names)
-{
-    std::string text;
-    for (const std::string& name : names)
-        text += (text.empty() ? "; did you mean " : " or ") + name;
-    return text.empty() ? "" : text + "?";
+    for (const Option& o : options)
+        if (!o.name.empty() && (names.empty() || names.back() != o.name)) // two that follow each other may have one
+            names.push_back(o.name);
+    return option::nearest(names, misspelt, most);
 }
 
 } // namespace ws::launcher

@@ -61,7 +61,4 @@ bool ends_well(const Option& file, const std::string& value);
 constexpr int near = 4, any_distance = 41;
 std::vector<std::string> nearest(const std::vector<Option>& options, const std::string& misspelt, int most = near);
 
-// "; did you mean A or B?"
-std::string did_you_mean(const std::vector<std::string>& names);
-
 } // namespace ws::launcher

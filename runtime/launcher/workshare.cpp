@@ -10,6 +10,7 @@
 #include "launcher/linked.h"
 #include "launcher/settle.h"
 #include "launcher/table.h"
+#include "options/nearest.h"
 #include "options/spelling.h"
 
 #include <algorithm>
@@ -203,7 +204,7 @@ void Command::take(const std::string& word, std::vector<std::string>& words)
             nearest(own, "workshare-" + name.substr(name.find_first_not_of('-')), any_distance);
         for (std::string& one : meant) // -workshare-quantum is --quantum here
             one.replace(0, sizeof "-workshare" - 1, "-");
-        fail("unknown option " + name + did_you_mean(meant));
+        fail("unknown option " + name + ws::option::did_you_mean(meant));
     }
     // Two that follow each other may have one name: the second, a file, is meant if a value is given.
     if (o + 1 != all.end() && (o + 1)->name == o->name && value)
