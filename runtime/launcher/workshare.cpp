@@ -199,7 +199,7 @@ void Command::take(const std::string& word, std::vector<std::string>& words)
     if (o == all.end()) {
         std::vector<Option> own;
         std::copy_if(all.begin(), all.end(), std::back_inserter(own),
-                     [](const Option& one) { return own_name(one) != ""; });
+                     [](const Option& one) { return !own_name(one).empty(); });
         std::vector<std::string> meant =
             nearest(own, "workshare-" + name.substr(name.find_first_not_of('-')), any_distance);
         for (std::string& one : meant) // -workshare-quantum is --quantum here
@@ -397,12 +397,14 @@ bool Command::insert_into(const std::string& launcher)
     std::vector<std::string> words;
     std::string list = "--export=ALL";
     for (const auto& [name, value] : given_) {
+        std::string setting = name;
+        setting.append("=").append(value);
         if (kind == Launcher::open_mpi)
-            words.insert(words.end(), {"-x", name + "=" + value});
+            words.insert(words.end(), {"-x", setting});
         else if (kind == Launcher::hydra)
             words.insert(words.end(), {"-genv", name, value});
         else
-            list += "," + name + "=" + value;
+            list.append(",").append(setting);
     }
     if (kind == Launcher::slurm)
         words = {list};
