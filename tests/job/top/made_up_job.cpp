@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // made_up_job RANKS SECONDS [WORKERS [SIZE [ENDING]]]: processes with boards as those of a job have them, and no MPI.
+// They end after SECONDS, or when the first process gets SIGUSR1.
 // Rank 0 computes all the time. Each other, every 100 ms: computes for 20 ms, is blocked in MPI_Allreduce for 20, then
 // its core is lent to rank 0 for 40, then asleep for 20. ENDING: "finish", or "die", which leaves out the end.
 // made_up_job foreign|unmade|short|empty|newer|damaged SECONDS: one process with a file of that name that is no good
@@ -8,6 +9,7 @@
 // where it may not.
 #include "observe/board.h"
 #include "base/os.h"
+#include <atomic>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -29,6 +31,8 @@ using namespace ws::base;
 namespace {
 
 Board* board; // of this process
+
+std::atomic<uint64_t>* over_at; // of all processes
 
 double ticks_per_us;
 uint64_t ticks_of(double seconds) { return uint64_t(seconds * 1e6 * ticks_per_us); }
@@ -67,15 +71,15 @@ void fill_head(int rank, int size, int ranks, unsigned workers, uint64_t job, ui
 }
 
 // What has happened in the `phase` seconds since a cycle began, as it is told when it is over.
-void run(int rank, int ranks, double seconds, uint64_t began)
+void run(int rank, int ranks, uint64_t began)
 {
     Board& b = *board;
     const int parts = 5;
     for (int step = 0;; step++) {
         const double from = 0.02 * step, to = from + 0.02;
-        if (from > seconds)
-            return;
         const uint64_t now = began + ticks_of(from);
+        if (now > over_at->load(std::memory_order_relaxed)) // it is all they share
+            return;
         const int part = step % parts;
         if (rank > 0) {
             Seat& s = b.seat(0);
@@ -205,8 +209,10 @@ int main(int argc, char** argv)
     ticks_per_us = double(ticks() - t0) / (seconds_now() - s0) * 1e-6;
     const uint64_t began = ticks(), job = began * 0x9e3779b97f4a7c15u;
     int made[2];
-    if (pipe(made) != 0)
+    void* shared = mmap(nullptr, sizeof *over_at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED || pipe(made) != 0)
         return 3;
+    over_at = new (shared) std::atomic<uint64_t>(began + ticks_of(seconds));
     for (int rank = 0; rank < ranks; rank++)
         if (fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -221,9 +227,9 @@ int main(int argc, char** argv)
             }
             if (write(made[1], "", 1) != 1)
                 _exit(3);
-            run(rank, ranks, seconds, began);
+            run(rank, ranks, began);
             if (finish) {
-                board->ended_at = ticks();
+                board->ended_at = over_at->load(std::memory_order_relaxed);
                 usleep(100000);
             }
             _exit(0);
@@ -232,6 +238,7 @@ int main(int argc, char** argv)
     for (int i = 0; i < ranks; i++)
         if (read(made[0], &c, 1) != 1)
             return 3;
+    std::signal(SIGUSR1, [](int) { over_at->store(ticks(), std::memory_order_relaxed); });
     std::puts("ready");
     std::fflush(stdout);
     while (wait(nullptr) > 0) {

@@ -268,7 +268,9 @@ def recordings(job):
 
 
 def job_ends():
-    with Job(2, 1.5) as job, Terminal(WS_TOP, '--pid', job.pid, '-i', '0.2') as t:
+    with Job(2, 60) as job, Terminal(WS_TOP, '--pid', job.pid, '-i', '0.2') as t:
+        expect('it has begun', t.see('made_up'), t.text())
+        job.process.send_signal(signal.SIGUSR1)
         expect('its end is told', t.see('the job is over') and t.see('whole run: '), t.text())
         expect('ranks have finished', t.see('   1 finished'), t.text())
         t.feed(0.3)
