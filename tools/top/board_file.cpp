@@ -435,7 +435,9 @@ bool Finder::look_into_files(pid_t pid, uid_t uid, const std::string& folder)
         const std::string_view file(target, size_t(std::max<ssize_t>(n, 0)));
         if (is_memory_file(file, book::file_name))
             add_book(uid, path);
-        if (!is_memory_file(file, board_name))
+        // A ws-top has the boards of others open, too, but only to read them.
+        struct stat link;
+        if (!is_memory_file(file, board_name) || lstat(path.c_str(), &link) != 0 || !(link.st_mode & S_IWUSR))
             continue;
         if (const auto process = read_process(pid))
             if (!process->ended)

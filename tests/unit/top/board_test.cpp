@@ -9,6 +9,7 @@
 #include <climits>
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
 #include <pthread.h>
 #include <random>
 #include <sys/mman.h>
@@ -359,6 +360,26 @@ bool found(const Finder& finder, pid_t pid)
 }
 
 } // namespace
+
+TEST_CASE("a board belongs to the process that writes it, not to one that has it open to read")
+{
+    const Job job;
+    const std::string folder = "/proc/" + std::to_string(job.pid) + "/fd/";
+    int last = -1; // its board's: a copy of this process's own has a lower number
+    for (int fd = 0; fd < 1000; fd++) {
+        char target[64] = {};
+        if (readlink((folder + std::to_string(fd)).c_str(), target, sizeof target - 1) > 0 &&
+            std::strstr(target, ws::observe::board_name))
+            last = fd;
+    }
+    REQUIRE(last >= 0);
+    const int reader = open((folder + std::to_string(last)).c_str(), O_RDONLY | O_CLOEXEC);
+    REQUIRE(reader >= 0);
+    Finder finder(false);
+    finder.scan(); // comes to this process first
+    CHECK(found(finder, job.pid));
+    close(reader);
+}
 
 TEST_CASE("a new job is found in the node book, without a look at all processes")
 {
