@@ -276,6 +276,35 @@ bool read_phase(int fd, const Board& b, std::string& into)
     return true;
 }
 
+// Appends the rows of phases, which are taken in order; the last stands for all that found none. False if the file is
+// too short.
+bool read_phases(int fd, const Board& b, std::vector<PhaseReading>& into)
+{
+    uint32_t count = std::min(uint32_t(b.phases_made), b.phase_row_count);
+    if (count + 1 == b.phase_row_count)
+        count++;
+    return for_rows<PhaseRow>(fd, b.phases_at, count, b.phase_row_bytes, [&](uint32_t i, const PhaseRow& row) {
+        if (into.size() < most_phases) {
+            PhaseReading p;
+            // else it is damaged, or at the top
+            const bool inside = i > 0 && row.parent > 0 && uint32_t(row.parent) < i;
+            p.path = clean(row.name, sizeof row.name);
+            if (inside)
+                p.path = into[uint32_t(row.parent)].path + "/" + p.path;
+            if (into.size() + 1 == most_phases)
+                p.path = observe::other_phases;
+            into.push_back(std::move(p));
+        }
+        PhaseReading& p = into.back();
+        p.entered += row.entered;
+        p.wall_ticks += row.wall_ticks;
+        p.blocked_ticks += row.blocked_ticks;
+        p.lent_ticks += row.lent_ticks;
+        p.borrowed_ticks += row.borrowed_ticks;
+        return true;
+    });
+}
+
 } // namespace
 
 std::string BoardFile::read(Reading& into, bool& unmade) const
@@ -299,7 +328,10 @@ std::string BoardFile::read(Reading& into, bool& unmade) const
     into.unix_ns = int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
     into.loops.clear();
     into.calls.clear();
-    whole = whole && read_loops(fd_, b, into.loops) && read_calls(fd_, b, into.calls) && read_phase(fd_, b, into.phase);
+    into.phases.clear();
+    whole = whole && read_loops(fd_, b, into.loops) && read_calls(fd_, b, into.calls) &&
+            read_phase(fd_, b, into.phase) && read_phases(fd_, b, into.phases);
+    into.present_phase = std::min(size_t(b.phase), most_phases - 1);
     return whole ? "" : "the board was cut short while it was read";
 }
 

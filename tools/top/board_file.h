@@ -33,6 +33,14 @@ struct LoopReading {
 #undef WS_ZERO
 };
 
+// A phase of the program, without those inside it: as it was when it or another began or ended last.
+struct PhaseReading {
+    std::string path; // names with slashes between them; of the time in no phase empty
+    uint64_t entered = 0, wall_ticks = 0, blocked_ticks = 0, lent_ticks = 0, borrowed_ticks = 0;
+};
+// Of more phases, those that began last are read as one, which is called as observe::other_phases.
+constexpr size_t most_phases = 1024;
+
 // All that is read of a rank at one time.
 struct Reading {
     uint64_t at = 0;   // ticks, when it was read
@@ -52,6 +60,8 @@ struct Reading {
     std::vector<SeatReading> seats; // home, workers, guests by core
     std::vector<LoopReading> loops;
     std::vector<std::string> calls;
+    std::vector<PhaseReading> phases; // the time in no phase first
+    size_t present_phase = 0;         // index of `phases`
 
     bool over() const { return ended_at || !alive; }
     // The moment up to which the counters count.

@@ -129,9 +129,30 @@ Json to_json(const LoopSample& l)
             {"iterations_stolen", l.iterations_stolen}};
 }
 
+Json to_json(const PhaseMetrics& m)
+{
+    Json j = {{"time_share", m.time_share}};
+    j.update(to_json(m.shares));
+    j.update({{"borrowed", m.shares.borrowed},
+              {"parallel_efficiency", m.parallel_efficiency},
+              {"load_balance", m.load_balance},
+              {"load_balance_without_stealing", m.load_balance_without}});
+    return j;
+}
+
+Json to_json(const PhaseSample& p)
+{
+    return {{"phase", text_or_null(p.path)},  {"ranks_now", p.ranks_now},
+            {"entered", p.entered},
+            {"longest_s", p.longest_s},       {"interval", to_json(p.interval)},
+            {"total", to_json(p.total)}};
+}
+
 Json to_json(const JobSample& job)
 {
-    Json ranks = Json::array(), loops = Json::array();
+    Json ranks = Json::array(), loops = Json::array(), phases = Json::array();
+    for (const PhaseSample& p : job.phases)
+        phases.push_back(to_json(p));
     for (const RankSample& r : job.ranks)
         ranks.push_back(to_json(r));
     for (const LoopSample& l : job.loops)
@@ -152,7 +173,8 @@ Json to_json(const JobSample& job)
             {"interval", to_json(job.interval)},
             {"total", to_json(job.total)},
             {"by_rank", ranks},
-            {"by_loop", loops}};
+            {"by_loop", loops},
+            {"by_phase", phases}};
 }
 
 } // namespace
@@ -332,6 +354,28 @@ LoopSample loop_of(const Json& j)
     return l;
 }
 
+void read(const Json& j, PhaseMetrics& m)
+{
+    read(j, "time_share", m.time_share);
+    read(j, m.shares);
+    read(j, "borrowed", m.shares.borrowed);
+    read(j, "parallel_efficiency", m.parallel_efficiency);
+    read(j, "load_balance", m.load_balance);
+    read(j, "load_balance_without_stealing", m.load_balance_without);
+}
+
+PhaseSample phase_of(const Json& j)
+{
+    PhaseSample p;
+    p.path = text(j, "phase");
+    read(j, "ranks_now", p.ranks_now);
+    read(j, "entered", p.entered);
+    read(j, "longest_s", p.longest_s);
+    read(at(j, "interval"), p.interval);
+    read(at(j, "total"), p.total);
+    return p;
+}
+
 JobSample job_of(const Json& j)
 {
     JobSample job;
@@ -359,6 +403,9 @@ JobSample job_of(const Json& j)
         job.ranks.push_back(rank_of(r));
     for (const Json& l : list(j, "by_loop"))
         job.loops.push_back(loop_of(l));
+    if (j.contains("by_phase")) // recordings of old versions lack it
+        for (const Json& p : list(j, "by_phase"))
+            job.phases.push_back(phase_of(p));
     return job;
 }
 

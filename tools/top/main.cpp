@@ -227,6 +227,7 @@ bool act(int key, View& view, const std::vector<JobSample>& jobs, unsigned page)
     case 'r': view.reverse = !view.reverse; break;
     case 't': view.since_start = !view.since_start; break;
     case 'm': view.summary = !view.summary; break;
+    case 'l': view.phases = !view.phases; break;
     case 'p':
     case ' ': view.paused = !view.paused; break;
     case 'j':

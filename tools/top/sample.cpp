@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sample.h"
 
+#include "phases.h"
 #include <algorithm>
 #include <set>
 
@@ -11,14 +12,14 @@ using observe::SeatKind;
 using observe::Seated;
 using observe::refusal_kinds;
 
+double part(double of, double whole) { return whole > 0 ? std::min(1.0, std::max(0.0, of / whole)) : 0; }
+
 namespace {
 
 uint64_t gone_by(uint64_t since, uint64_t at) { return since && at > since ? at - since : 0; }
 
 // Counters only grow; but a wait that ended between the reads of its parts may look a little longer than it was.
 double grown(uint64_t after, uint64_t before) { return after > before ? double(after - before) : 0; }
-
-double part(double of, double whole) { return whole > 0 ? std::min(1.0, std::max(0.0, of / whole)) : 0; }
 
 bool waits(Seated state) { return state == Seated::blocked || state == Seated::lent || state == Seated::asleep; }
 
@@ -424,6 +425,7 @@ JobSample sample(const std::vector<Reading>& readings, const std::map<int, Readi
     job.interval.lends = job.total.lends = lends;
     job.interval.chunks_stolen = job.total.chunks_stolen = chunks;
     job.loops = loops(after, before, interval);
+    job.phases = phases(after, before);
     return job;
 }
 

@@ -14,6 +14,8 @@ uint64_t live_lent(const SeatReading& seat, uint64_t at);
 uint64_t live_asleep(const SeatReading& seat, uint64_t at);
 uint64_t live_busy(const SeatReading& seat, uint64_t at); // guest, worker: running iterations
 
+double part(double of, double whole); // between 0 and 1; of no whole 0
+
 // How a time was spent, each as a part of it. A core computes, waits or is lent; `borrowed` is what others' cores
 // computed for the rank, and may exceed 1.
 struct Shares {
@@ -94,6 +96,21 @@ const char* refusal_name(observe::Refusal why); // as in the report
 const char* counter_name(const std::string& name);
 const char* refusal_text(observe::Refusal why);
 
+// What ranks did in a phase, without the phases inside it. POP's metrics are as in the report: a core is useful while
+// its rank computes, and while it is lent as far as guests compute on lent cores at all.
+struct PhaseMetrics {
+    double time_share = 0; // of all ranks' time
+    Shares shares; // of the ranks' time there
+    double parallel_efficiency = 0, load_balance = 0, load_balance_without = 0;
+};
+struct PhaseSample {
+    std::string path;        // as in PhaseReading
+    unsigned ranks_now = 0;  // that are in it
+    uint64_t entered = 0;    // how often, the rank that did so most
+    double longest_s = 0;    // the longest rank's time in it, since it attached
+    PhaseMetrics interval, total;
+};
+
 struct JobSample {
     uint64_t id = 0;
     int size = 1;
@@ -107,6 +124,7 @@ struct JobSample {
     unsigned died = 0;
     Metrics interval, total;
     std::vector<LoopSample> loops; // by the time spent in them in the interval, then in all
+    std::vector<PhaseSample> phases; // likewise
 
     bool partial() const { return int(ranks.size()) < size; }
 };

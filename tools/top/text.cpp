@@ -3,6 +3,7 @@
 
 #include "text/head.h"
 #include "text/loops.h"
+#include "text/phases.h"
 #include "text/rows.h"
 #include <algorithm>
 
@@ -18,6 +19,7 @@ const char* const help_text[] = {
     "r             the other way around",
     "t             shares since the job began, or since the last refresh",
     "m             summary: no rows",
+    "l             phases of the program in place of loops, and back",
     "p, blank      pause",
     "j J           next, previous job",
     "+ -           refresh less often, more often",
@@ -106,11 +108,12 @@ std::vector<Line> lay_out(const std::vector<JobSample>& jobs, View& view, unsign
         const unsigned left = room > lines.size() ? room - unsigned(lines.size()) : 0;
         std::vector<Line> loops;
         if (view.summary || left >= 8)
-            loops = loop_lines(job,
-                               view.summary ? left
-                                            : std::max<size_t>(left > rows.size() + 2 ? left - rows.size() - 2 : 0,
-                                                               std::min<size_t>(left / 3, 6)),
-                               width);
+            loops = (view.phases ? phase_lines : loop_lines)(
+                job,
+                view.summary ? left
+                             : std::max<size_t>(left > rows.size() + 2 ? left - rows.size() - 2 : 0,
+                                                std::min<size_t>(left / 3, 6)),
+                view, width);
         unsigned space =
             left - std::min<unsigned>(left, unsigned(loops.size()) + (loops.empty() || view.summary ? 0 : 1));
         if (!view.summary && space) {
@@ -159,10 +162,12 @@ std::vector<Line> list(const JobSample& job, const View& from, unsigned width)
         for (const Row& row : rows_of(job, view))
             lines.push_back(core_line(row, layout, view, borrowed));
     }
-    const std::vector<Line> loops = loop_lines(job, 11, width);
-    if (!loops.empty())
-        lines.emplace_back();
-    lines.insert(lines.end(), loops.begin(), loops.end());
+    for (const auto table : {loop_lines, phase_lines}) {
+        const std::vector<Line> rows = table(job, 11, view, width);
+        if (!rows.empty())
+            lines.emplace_back();
+        lines.insert(lines.end(), rows.begin(), rows.end());
+    }
     return lines;
 }
 

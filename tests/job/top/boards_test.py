@@ -93,6 +93,11 @@ def running_job():
         expect('an owner computes, with two cores for 40 % of the time each', owner['interval']['computing'] > .99 and
                abs(owner['interval']['borrowed'] - .8) < .2 and owner['interval']['efficiency'] > 1.5, owner['interval'])
         expect('the present phase', owner['phase'] == 'step/solve' and thief['phase'] is None, owner['phase'], thief['phase'])
+        phases = {p['phase']: p for p in json.loads(out)['jobs'][0]['by_phase']}
+        solve = phases.get('step/solve', {})
+        expect('what ranks do in phases', set(phases) == {None, 'step', 'step/solve'} and solve['ranks_now'] == 1 and phases[None]['ranks_now'] == 2
+               and abs(solve['interval']['time_share'] - 1 / 3) < 0.05 and solve['interval']['computing'] > 0.9 and
+               abs(solve['interval']['borrowed'] - .8) < .2 and abs(phases[None]['interval']['lent'] - .4) < .1, phases)
         expect('a worker has its row', [c['kind'] for c in owner['cores']] == ['home', 'worker'], owner['cores'])
         name = json.loads(out)['jobs'][0]['job']
         code, out, err = top('--once', '--job', name[:6], '-i', 0.1)

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from job import expect, finish, likely, repeated, run
@@ -45,7 +46,11 @@ def watched_to_its_end():
     def once(pids):
         watcher.text = subprocess.run([WS_TOP, '--once', '-i', '0.2', '--pid', str(pids[1])], capture_output=True, text=True).stdout
     watcher = Watcher(3, once)
-    result = run('top_job', 10, 150, ranks=3, env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '3'}, meanwhile=watcher)
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, 'run.json')
+        result = run('top_job', 10, 150, ranks=3, options=(f'-workshare-report={report}',), env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '3'}, meanwhile=watcher)
+        with open(report) as f:
+            reported = {'/'.join(phase['path']): phase for phase in json.load(f)['by_phase']}
     seen = watcher.seen
     likely(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0 and len(seen) > 10)
     homes = [(rank['rank'], rank['cores'][0]) for job in seen for rank in job['by_rank']]
@@ -87,6 +92,16 @@ def watched_to_its_end():
     near('lent', lent, stats['lent_s'])
     near('waited', idle, stats['blocked_s'])
     near('borrowed', borrowed, stats['borrowed_s'])
+    in_phases = {phase['phase'] or '': phase for phase in last['by_phase']}
+    expect(result, f'phases {set(in_phases)}', set(in_phases) == set(reported) == {'', 'round', 'round/loop'})
+    for name, phase in reported.items():
+        own = in_phases[name]
+        expect(result, f'{name}: entered {own["entered"]} times, {phase["entered"]} as reported', own['entered'] == phase['entered'])
+        near(f'{name}: time', own['longest_s'], phase['wall_s'])
+        all_ranks = own['total']['time_share'] * sum(rank['wall_s'] for rank in last['by_rank'])
+        near(f'{name}: lent', own['total']['lent'] * all_ranks, phase['lent_s'])
+        near(f'{name}: borrowed', own['total']['borrowed'] * all_ranks, phase['borrowed_s'])
+        near(f'{name}: waiting', (own['total']['lent'] + own['total']['waiting']) * all_ranks, phase['blocked_s'])
     likely(result, f'it was worth it: {last["total"]}', last['total']['parallel_efficiency'] >
            last['total']['parallel_efficiency_without_stealing'] + 0.1)
     because = last['total'].get('refused', {})

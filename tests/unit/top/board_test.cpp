@@ -91,6 +91,13 @@ TEST_CASE("a board is read as it was written")
     std::strcpy(b.loop(0).name, "a.c:1 f");
     b.loop(0).kept_chunks = 11;
     std::strcpy(b.loop(1).name, "b\xc3\xa4.c:2 g");
+    std::strcpy(b.phase_row(1).name, "step");
+    std::strcpy(b.phase_row(2).name, "solve");
+    b.phase_row(0).parent = ws::observe::no_parent;
+    b.phase_row(2).parent = 1;
+    b.phase_row(2).wall_ticks = 12;
+    b.phases_made = 3;
+    b.phase = 2;
     BoardFile file(file_with(b.bytes, nothing));
     Reading r;
     bool unmade;
@@ -119,7 +126,41 @@ TEST_CASE("a board is read as it was written")
     CHECK(r.loops[1].name == "b\xc3\xa4.c:2 g");
     REQUIRE(r.calls.size() >= 1);
     CHECK(r.calls[0] == "MPI_Recv");
+    REQUIRE(r.phases.size() == 3);
+    CHECK(r.phases[0].path == "");
+    CHECK(r.phases[1].path == "step");
+    CHECK(r.phases[2].path == "step/solve");
+    CHECK(r.phases[2].wall_ticks == 12);
+    CHECK(r.present_phase == 2);
+    CHECK(r.phase == "step/solve");
     CHECK_FALSE(r.over());
+}
+
+TEST_CASE("more phases than ws-top keeps are read as one, and no time of theirs is lost")
+{
+    ws::observe::Board& b = made();
+    b.phase_row(0).parent = ws::observe::no_parent;
+    for (unsigned i = 1; i < ws::observe::phase_rows; i++) {
+        std::strcpy(b.phase_row(i).name, "p");
+        b.phase_row(i).parent = i % 2 ? 0 : int32_t(i) - 1;
+        b.phase_row(i).wall_ticks = 1;
+    }
+    b.phases_made = ws::observe::phase_rows - 1; // the last stands for those without a row
+    b.phase = ws::observe::phase_rows - 1;
+    BoardFile file(file_with(b.bytes, nothing));
+    Reading r;
+    bool unmade;
+    REQUIRE(file.read(r, unmade) == "");
+    REQUIRE(r.phases.size() == most_phases);
+    CHECK(r.phases.back().path == ws::observe::other_phases);
+    uint64_t time = 0;
+    for (const PhaseReading& p : r.phases)
+        time += p.wall_ticks;
+    CHECK(time == ws::observe::phase_rows - 1);
+    CHECK(r.present_phase == most_phases - 1);
+    for (unsigned i = 1; i < ws::observe::phase_rows; i++)
+        b.phase_row(i).name[0] = 0;
+    b.phases_made = b.phase = 0;
 }
 
 TEST_CASE("files that are no board of this version")

@@ -29,6 +29,8 @@ std::vector<JobSample> jobs_at(uint64_t at)
     loop.cut_executions = 3;
     loop.cut_ticks = 50 * ms;
     ranks[0].loops = {loop};
+    ranks[0].phases = {{"", 1, 100 * ms, 0, 0, 0}, {"step", 2, 150 * ms, 10 * ms, 0, 20 * ms}};
+    ranks[0].present_phase = 1;
     ranks[0].process.tasks_run = 5;
     ranks[1].seats[0].lend.refused_ticks[0] = 30 * ms;
     return {sample(ranks, {})};

@@ -5,7 +5,7 @@
 
 namespace ws::top {
 
-std::vector<Line> loop_lines(const JobSample& job, size_t most, unsigned width)
+std::vector<Line> loop_lines(const JobSample& job, size_t most, const View&, unsigned width)
 {
     std::vector<Line> lines;
     if (job.loops.empty() || most < 2)

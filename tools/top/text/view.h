@@ -17,6 +17,7 @@ struct View {
     bool reverse = false;
     bool since_start = false; // shares since the job began, not since the last refresh
     bool summary = false;     // no row for each core
+    bool phases = false;      // a row for each phase in place of those of loops
     bool paused = false, help = false;
     bool plain_list = false;  // all rows, no keys: for files
     uint64_t job = 0;         // 0: the first
