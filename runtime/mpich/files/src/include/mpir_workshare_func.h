@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the functions of the MPI standard do at their begin and end, for mpir_func.h.
+ * What the functions of the MPI standard do when they begin and end, for mpir_func.h.
  */
 #ifndef MPIR_WORKSHARE_FUNC_H_INCLUDED
 #define MPIR_WORKSHARE_FUNC_H_INCLUDED

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What MPICH's places call, a line each. For MPICH's own sources, after mpir_request.h and mpir_comm.h: libws includes
- * mpir_workshare.h.
+ * What the call sites in MPICH use, one line each. For MPICH's own sources, after mpir_request.h and mpir_comm.h: libws
+ * includes mpir_workshare.h.
  */
 #ifndef MPIR_WORKSHARE_IMPL_H_INCLUDED
 #define MPIR_WORKSHARE_IMPL_H_INCLUDED
@@ -13,13 +13,13 @@ static inline void MPIR_Workshare_wait_over(const unsigned *polls)
     MPIR_Workshare_unblocked(*polls);
 }
 
-/* Declares the count of polls of a wait, which is over when the scope is left, in whatever way. */
+/* Declares the count of a wait's polls. The wait is over when the scope is left, in whatever way. */
 #define MPIR_WORKSHARE_WAIT(polls_) unsigned polls_ __attribute__ ((cleanup(MPIR_Workshare_wait_over))) = 0
 
-/* What the places below do when Workshare is on; apart from them, so that the functions around them are compiled, and
- * inlined, as if they were not there. Leave the lock of the GLOBAL granularity around the hook. */
+/* What the call sites below do when Workshare is on. These are functions, so that the compiler treats, and inlines, the
+ * functions around the call sites as without Workshare. They leave the lock of the GLOBAL granularity around the hook. */
 void MPIR_Workshare_turn(unsigned *polls) MPIR_WORKSHARE_OWN;
-extern unsigned MPIR_Workshare_quick_polls MPIR_WORKSHARE_OWN;  /* the first polls of a wait, which need no such turn with one thread */
+extern unsigned MPIR_Workshare_quick_polls MPIR_WORKSHARE_OWN;  /* how many first polls of a wait need no turn, with one thread */
 void MPIR_Workshare_looked(void) MPIR_WORKSHARE_OWN;
 
 #if defined(MPICH_IS_THREADED)
@@ -29,7 +29,7 @@ void MPIR_Workshare_looked(void) MPIR_WORKSHARE_OWN;
 #endif
 
 /* One turn of a wait whose last poll made no progress; yield_ is what the wait does when Workshare is off. With several
- * threads it leaves the lock from its first turn on: another one may have what this one waits for. */
+ * threads the wait leaves the lock from its first turn on: another thread may have to do what this one waits for. */
 #define MPIR_WORKSHARE_BLOCKED(polls_, yield_)                                  \
     do {                                                                        \
         if (unlikely(MPIR_Workshare.blocked != NULL)) {                         \
@@ -42,8 +42,8 @@ void MPIR_Workshare_looked(void) MPIR_WORKSHARE_OWN;
         }                                                                       \
     } while (0)
 
-/* The same where the wait yields MPICH's lock, and where it does nothing; _UNLESS where it looks only at its next turn
- * whether it is over. */
+/* The same for waits that yield MPICH's lock, and for waits that do nothing; _UNLESS for waits that check only at their
+ * next turn whether they are over. */
 #define MPIR_WORKSHARE_YIELD(polls_)                                            \
     MPIR_WORKSHARE_BLOCKED(polls_, MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX))
 #define MPIR_WORKSHARE_YIELD_UNLESS(over_, polls_)                              \
@@ -57,9 +57,9 @@ void MPIR_Workshare_looked(void) MPIR_WORKSHARE_OWN;
             MPIR_WORKSHARE_BLOCKED(polls_, );                                   \
     } while (0)
 
-/* One turn of a wait in MPICH's versions whose MPID_Progress_wait polls once and does not tell whether that made progress: it did where
- * the network handled anything, which ends a wait without progress and begins another one. `over_` is looked at after the poll. Wants the
- * wait's `mpi_errno` and `state`. */
+/* One turn of a wait in the versions of MPICH whose MPID_Progress_wait polls once and does not return whether that made progress. It did
+ * if the network handled anything: a wait without progress ends then, and another one begins. `over_` is evaluated after the poll. Uses
+ * the wait's `mpi_errno` and `state`. */
 #define MPIR_WORKSHARE_PROGRESS_WAIT(over_, polls_)                             \
     do {                                                                        \
         if (unlikely(MPIR_Workshare.blocked != NULL)) {                         \
@@ -97,21 +97,21 @@ static inline void MPIR_Workshare_pcontrol(int level)
         MPIR_Workshare.pcontrol(level);
 }
 
-/* Waits for a generalized request that can be polled, instead of its own wait function, which would not tell that it
- * waits; does nothing with others and while Workshare is off. */
+/* Waits for a generalized request that can be polled, in place of the request's own wait function, which calls no hook;
+ * does nothing for other requests and while Workshare is off. */
 void MPIR_Workshare_grequest_wait(MPIR_Request * request_ptr, MPI_Status * status);
 
-/* Tells the launcher's proxy on this node, if it wants to know, which call of MPI this process is in: "MPI_Init",
- * "MPI_Finalize" or "none". With -disable-auto-cleanup it lets other processes go on when one dies, but not in there.
- * Needs PMI, and no other thread in it. */
+/* Tells the launcher's proxy on this node, if it asked for that, which call of MPI this process is in: "MPI_Init",
+ * "MPI_Finalize" or "none". With -disable-auto-cleanup the proxy lets other processes go on when one dies, unless that
+ * one is in such a call. Needs PMI, and no other thread in it. */
 void MPIR_Workshare_tell_launcher(const char *call);
 
-/* The end of MPI_Comm_create_from_group: attaches, as MPIR_Workshare_init, if it was of all processes. Holds the global
- * lock, and leaves it meanwhile. */
+/* The end of MPI_Comm_create_from_group: attaches, as MPIR_Workshare_init, if the group has all processes. Holds the
+ * global lock, and leaves it meanwhile. */
 void MPIR_Workshare_init_from_group(int is_world);
 
-/* MPI_Allreduce with MPI_BAND of a mask of context ids. Where ranks share CPUs each message costs a switch between
- * them: there it is 2n messages in two trees, not n log n in log n rounds, if all of the communicator is on one node. */
+/* MPI_Allreduce with MPI_BAND of a mask of context ids. If ranks share CPUs, each message costs a switch between
+ * them. Then it takes 2n messages in two trees, not n log n in log n rounds, if the whole communicator is on one node. */
 #if MPICH_NUMVERSION < 40200000
 typedef MPIR_Errflag_t *MPIR_Workshare_errflag_t;
 #elif MPICH_NUMVERSION < 50000000
@@ -121,7 +121,7 @@ typedef int MPIR_Workshare_errflag_t;
 #endif
 int MPIR_Workshare_agree_on_mask(uint32_t * mask, MPIR_Comm * comm_ptr, MPIR_Workshare_errflag_t errflag);
 
-/* A wait in memory that processes share: after some yields it sleeps until it is woken, while *word is `value`. */
+/* Waits on memory that processes share, while *word is `value`: yields some times, then sleeps until it is woken. */
 void MPIR_Workshare_sleep_while(MPL_atomic_int_t * word, int value);
 void MPIR_Workshare_wake(MPL_atomic_int_t * word);
 

@@ -46,7 +46,7 @@ MPIR_Workshare_hooks MPIR_Workshare;
 __thread MPIR_Workshare_call_t MPIR_Workshare_call;
 int MPIR_Workshare_notes_calls;
 
-/* The runtime belongs to this very MPICH: the one beside libmpich goes before any that the search path has. */
+/* The runtime belongs to this very MPICH: libws in libmpich's folder is preferred to any in the search path. */
 static void *open_libws(void)
 {
     char path[PATH_MAX];
@@ -62,7 +62,7 @@ static void *open_libws(void)
     return dlopen(LIBWS, RTLD_NOW | RTLD_GLOBAL);
 }
 
-/* Returns whether `word` is the first item of a list with commas. */
+/* Returns whether `word` is the first item of a list separated by commas. */
 static int begins_with(const char *list, const char *word)
 {
     size_t length = strlen(word);
@@ -74,9 +74,9 @@ static int begins_with(const char *list, const char *word)
     return *list == ',' || !*list;
 }
 
-/* Says what the environment said when MPI began: libws takes its variables out later, so that children do not inherit
- * them. A program that is linked with libws has WS_ENABLE from it; under another launcher, one that is not may have only
- * the other spellings (runtime/options/spelling.h has all of them, and the same order). */
+/* Returns what the environment said when MPI began: libws removes its variables later, so that children do not inherit
+ * them. A program that is linked with libws has WS_ENABLE from it. Under another launcher, a program that is not may have
+ * only the other spellings (runtime/options/spelling.h has all of them, in the same order). */
 static int is_enabled(void)
 {
     static int enabled = -1;
@@ -106,7 +106,7 @@ static void let_threads_in(int several)
 
 unsigned MPIR_Workshare_quick_polls;
 
-/* What comes here before MPIR_Workshare_quick_polls polls slowly: it has waited for as long after fewer polls. */
+/* A wait that comes here before MPIR_Workshare_quick_polls polls slowly: it has waited as long after fewer polls. */
 void MPIR_Workshare_turn(unsigned *polls)
 {
     if (*polls < MPIR_WORKSHARE_POLLS - MPIR_WORKSHARE_SLOW_POLLS)
@@ -136,7 +136,7 @@ void MPIR_Workshare_handled(void)
 }
 
 /* MPICH's functions are "internal_Send" in the source, ROMIO's "PMPI_File_delete" or "MPI_FILE_READ". Each gets its MPI name when
- * somebody asks for it the first time. More rows than MPI has functions. */
+ * it is asked for the first time. The table has more rows than MPI has functions. */
 static const char *public_name(const char *source)
 {
     static struct {
@@ -175,7 +175,7 @@ static const char *public_name(const char *source)
     return rows[i].name;
 }
 
-/* Called from inside of the function, if there is one: what is not below it is left over of one that never returned. */
+/* Called from inside the function, if there is one: a frame that is not below it is a leftover of one that never returned. */
 static const char *call_name(void)
 {
     if ((uintptr_t) __builtin_frame_address(0) >= MPIR_Workshare_call.frame)
@@ -386,14 +386,14 @@ int MPIR_Workshare_cvar_write(const void *place, const void *value)
     return MPI_SUCCESS;
 }
 
-/* Until libws is there: with more ranks than cores, those that others wait for in MPI_Init must get one. */
+/* Until libws is loaded: with more ranks than cores, the ranks that others wait for in MPI_Init must get a core. */
 static void yield(unsigned polls)
 {
     sched_yield();
 }
 
-/* The functions of workshare/mpix.h and xmpi.h, which libws has as ws_..., and is loaded for when one is first called. In a job without -workshare
- * ranks that share cores would spin through each other's time: there they yield. */
+/* The functions of workshare/mpix.h and xmpi.h. libws has them as ws_..., and is loaded when one is first called. In a job without -workshare,
+ * ranks that share cores would spin while others need the core, so they yield. */
 static void *mpix_function(const char *name, const char *in_libws)
 {
     static void *lib;
@@ -583,13 +583,13 @@ static void refuse_to_differ(int enabled)
         fflush(stderr);
     }
     reduce_for_all(&nothing, &i, 1, MPI_MAX);       /* the message is written */
-    usleep(150000);             /* and through the pipes of mpirun, which an abort empties */
+    usleep(150000);             /* and has passed the pipes of mpirun, which an abort discards */
     if (!freopen("/dev/null", "w", stderr))     /* MPI_Abort's own words, from each rank, would bury it */
         _exit(1);
     MPIR_Abort_impl(MPIR_Process.comm_world, 1);
 }
 
-/* Attaching is collective, and programs and environments of the ranks may differ: whether any rank has node-wide locks. */
+/* Returns whether any rank has node-wide locks: attaching is collective, and the ranks' programs and environments may differ. */
 static int agree(int enabled)
 {
     int here[3] = { (used_features() & MPIR_WORKSHARE_USES_LOCKS) != 0, enabled, !enabled }, any[3];
@@ -632,7 +632,7 @@ static void load_and_attach(void)
         if (attach(MPIR_WORKSHARE_VERSION, what, &MPIR_Workshare) != 0)
             memset(&MPIR_Workshare, 0, sizeof(MPIR_Workshare));
         else if (what) {
-            MPIR_Workshare_notes_calls = 1;     /* the call in which this is has begun unnoted, and ends so */
+            MPIR_Workshare_notes_calls = 1;     /* the start of the current call was not recorded, nor is its end */
             if (MPIR_Process.local_size == MPIR_Process.size)
                 MPIR_Workshare_quick_polls = MPIR_WORKSHARE_POLLS;
         }
@@ -646,7 +646,7 @@ static void load_and_attach(void)
                 what ? "sharing" : "critical sections between ranks");
 }
 
-/* Once, by the first thread that comes; others wait. */
+/* The first thread that comes does it, once; others wait. */
 void MPIR_Workshare_init(void)
 {
     static MPL_initlock_t lock = MPL_INITLOCK_INITIALIZER;

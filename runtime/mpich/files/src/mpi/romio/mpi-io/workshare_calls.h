@@ -7,7 +7,7 @@
 
 #include "mpir_workshare.h"
 
-/* Where a function has no `myname` of its own, its C name is the call's */
+/* If a function has no `myname` of its own, its C name is the name of the call */
 static const char myname[] __attribute__ ((unused)) = "";
 
 #define ROMIO_THREAD_CS_ENTER() do {                                            \

@@ -28,7 +28,7 @@
             MPID_THREAD_CS_YIELD(VCI, MPIDI_VCI_LOCK(vci));                     \
     } while (0)
 
-/* The same where the wait keeps its locks while Workshare is off */
+/* The same for waits that keep their locks while Workshare is off */
 #define MPIDIU_WORKSHARE_BLOCKED(polls_, vci)                                   \
     do {                                                                        \
         if (unlikely(MPIR_Workshare.blocked != NULL))                           \
@@ -69,8 +69,8 @@
         MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI_LOCK(vci));                         \
     } while (0)
 
-/* av's place in av_table0 is the process's rank in MPI_COMM_WORLD. One of another world (spawned,
- * connected) is in another table: -1. */
+/* av's place in av_table0 is the process's rank in MPI_COMM_WORLD. A process of another world
+ * (spawned, connected) is in another table: -1. */
 MPL_STATIC_INLINE_PREFIX int MPIDIU_workshare_world_rank(MPIDI_av_entry_t * av)
 {
     uintptr_t offset = (uintptr_t) av - (uintptr_t) MPIDI_global.avt_mgr.av_table0->table;
@@ -87,14 +87,14 @@ static void MPIDIU_workshare_ring(MPIDI_av_entry_t * av)
         MPIR_Workshare_ring(rank);
 }
 
-/* Something was just posted for the process behind av, which is looked up only while somebody wants to know. */
+/* Something was just posted for the process behind av, which is looked up only while the hook is set. */
 #define MPIDIU_WORKSHARE_RING(av)                                               \
     do {                                                                        \
         if (unlikely(MPIR_Workshare.ring != NULL))                              \
             MPIDIU_workshare_ring(av);                                          \
     } while (0)
 
-/* A send to the process behind av does not end by itself. */
+/* A send to the process behind av needs its receiver to end. */
 __attribute__ ((noinline, unused))
 static void MPIDIU_workshare_send_opened(MPIDI_av_entry_t * av)
 {

@@ -12,8 +12,7 @@ static int ending;              /* the ranks are being killed */
 static int end_code = -1;       /* mpiexec's exit status, if it is settled */
 static time_t end_time;
 
-/* What ranks that are killed have written is read until all their descendants have closed their output, or this many
- * seconds are over. */
+/* mpiexec reads the output of killed ranks until all their descendants have closed it, or for this many seconds. */
 enum { most_seconds = 5 };
 
 time_t HYDU_seconds(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How mpiexec ends a job. Included by launchers.c, which has three functions for its version of hydra: is_connected(),
- * true from when a proxy was told what to start until its connection closes; next_proxy(), which goes through the proxies
+ * true from when a proxy got its command until its connection closes; next_proxy(), which goes through the proxies
  * of all groups and begins and ends with NULL; and group_of(), a proxy's group.
  */
 #include <signal.h>
@@ -30,7 +30,7 @@ HYD_status HYD_pmcd_pmiserv_launch_failed(int fd, int len)
     goto fn_exit;
 }
 
-/* Sends the ranks of all proxies but `but`, which may be NULL, a signal. */
+/* Sends a signal to the ranks of all proxies except `but`, which may be NULL. */
 static void signal_others(const struct HYD_proxy *but, int signum)
 {
     struct HYD_proxy *proxy;
@@ -90,7 +90,7 @@ HYD_status HYD_pmcd_pmiserv_rank_gone(int fd, struct HYD_proxy *proxy, int len, 
 }
 
 /* True if other processes of the group wait for one of the proxy `gone` that will never come: in a barrier of PMI or, with
- * -disable-auto-cleanup, in MPI_Finalize. With that option all that are left must wait. */
+ * -disable-auto-cleanup, in MPI_Finalize. With that option all processes that are left must wait. */
 static int is_stuck(const struct HYD_proxy *gone)
 {
     const struct HYD_pg *pg = group_of(gone);
@@ -138,7 +138,7 @@ HYD_status HYD_pmcd_pmiserv_proxy_ended(struct HYD_proxy *proxy)
     return HYD_SUCCESS;
 }
 
-/* Some proxies have not connected, and may never do so: the others end their processes when our sockets close. */
+/* Some proxies have not connected, and may never connect: the others end their processes when our sockets close. */
 static void exit_now(int code)
 {
     struct HYD_proxy *proxy;
@@ -175,7 +175,7 @@ static int is_stranger(const struct HYD_proxy *proxy)
     return 1;
 }
 
-/* Listens for those of all groups. */
+/* Listens for the proxies of all groups. */
 static HYD_status listen_for_strangers(char **port_str, int *listen_fd,
                                        HYD_status(*callback) (int fd, HYD_event_t events, void *userp), void *userp)
 {

@@ -7,7 +7,7 @@
 
 struct HYD_launch_error HYDU_launch_error;
 
-/* A process that cannot begin its program says so here; the others' ends are closed by exec. */
+/* A process that cannot start its program writes to this pipe; exec closes the ends of the others. */
 static int exec_pipe[2] = { HYD_FD_UNSET, HYD_FD_UNSET };
 
 void HYDU_set_launch_error(int idx, const char *call, const char *name)

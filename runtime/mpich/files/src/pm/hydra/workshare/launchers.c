@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How mpiexec listens for its proxies, and what it does about those that could not be started. Included by
+ * How mpiexec listens for its proxies, and what it does about proxies that could not be started. Included by
  * pmiserv_pmci.c.
  */
 
@@ -65,8 +65,8 @@ HYD_status HYD_pmcd_pmiserv_lost(int fd, HYD_status(*cleanup) (struct HYD_proxy 
     return status;
 }
 
-/* A host that cannot be reached: ssh, or its like, has ended with `ret` of waitpid before its proxy connected. With
- * status 0 it may have left the proxy running, which is waited for. */
+/* A host that cannot be reached: ssh, or its like, has ended with waitpid's status `ret` before its proxy connected.
+ * With status 0 the launcher may have left the proxy running, and mpiexec waits for it. */
 static void launcher_ended(struct HYD_proxy *proxy, int ret)
 {
     const char *name = HYDT_bsci_info.launcher_exec ? HYDT_bsci_info.launcher_exec : HYDT_bsci_info.launcher;
@@ -74,7 +74,7 @@ static void launcher_ended(struct HYD_proxy *proxy, int ret)
     proxy->launcher_pid = 0;    /* its number may be another process's from here on */
     if (ret == 0)
         return;
-    HYDT_dmx_wait_for_event(0); /* what the launcher has written itself comes first */
+    HYDT_dmx_wait_for_event(0); /* the launcher's own output comes first */
     if (proxy->control_fd != HYD_FD_UNSET)
         return;
     HYDU_dump_noprefix(stderr, "mpiexec: cannot start the proxy on host %s: %s ended with %s %d\n",

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * See launch.h and proxy.h; what a proxy does about its processes. Included by pmip.c, which has for its version of hydra:
+ * See launch.h and proxy.h; what a proxy does about its processes. Included by pmip.c, which defines for its version of hydra:
  *
- *   process, the type of a process; PID(p), EXIT_STATUS(p), PMI_FD(p), IS_ACTIVE(p), ERR(p) and RANK(p), what hydra knows of it; STATE(p),
- *   its struct HYDU_process; GROUP(p), the group that it belongs to, and HOST(p), the proxy's host
- *   TOLD(group), the group's struct HYDU_group
- *   next_process(), which goes through the processes of all groups, and begins and ends with NULL
- *   signal_all(), which sends them all a signal, by signal_process()
- *   send_up(), which sends mpiexec a message
+ * - process, the type of a process
+ * - PID(p), EXIT_STATUS(p), PMI_FD(p), IS_ACTIVE(p), ERR(p) and RANK(p), what hydra knows of it
+ * - STATE(p), its struct HYDU_process
+ * - GROUP(p), the group that it belongs to, and HOST(p), the proxy's host
+ * - TOLD(group), the group's struct HYDU_group
+ * - next_process(), which goes through the processes of all groups, and begins and ends with NULL
+ * - signal_all(), which sends a signal to all of them, by signal_process()
+ * - send_up(), which sends mpiexec a message
  */
 #include "remove_files.c"
 #include <poll.h>
@@ -75,7 +77,7 @@ void HYD_pmcd_pmip_left(int fd)
         end_because_of(p);
 }
 
-/* The line on process `p`, which others wait for. */
+/* Prints the line about process `p`, which others wait for. */
 static int describe(process * p, char *text, int len)
 {
     int status = EXIT_STATUS(p);
@@ -93,8 +95,8 @@ static int describe(process * p, char *text, int len)
 }
 
 /* A process that is in a barrier of PMI, or in MPI_Finalize, never leaves it if another one of its group has ended before.
- * mpiexec knows of other proxies' processes: with -disable-auto-cleanup those that do not wait go on, and the job ends
- * after them. */
+ * mpiexec knows of other proxies' processes: with -disable-auto-cleanup the processes that do not wait go on, and the
+ * job ends after them. */
 static void check_group(struct pmip_pg *pg)
 {
     char text[HYD_TMP_STRLEN];
@@ -196,7 +198,7 @@ int HYD_pmcd_pmip_ended(int pid, int ret_status, int ends_others)
         return 0;
     if (!kills && STATE(p).how == HYDU_STAYED && !STATE(p).is_finalized)
         STATE(p).how = IS_ACTIVE(p) ? HYDU_LEFT : HYDU_NEVER_CAME;
-    /* Those that we killed count as ended well */
+    /* A process that we killed counts as ended well */
     EXIT_STATUS(p) = kills && STATE(p).how == HYDU_STAYED ? 0 : ret_status;
     if (STATE(p).how == HYDU_CLOSED_PMI && kills)
         EXIT_STATUS(p) = 1 << 8;

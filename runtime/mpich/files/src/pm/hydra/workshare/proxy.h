@@ -13,10 +13,10 @@ struct HYDU_process {
     int is_in_barrier;          /* of PMI: in MPI_Init or MPI_Finalize */
 };
 
-/* What a proxy's living processes do, told with -disable-auto-cleanup: some run, all wait for others, none is left. */
+/* What a proxy's living processes do, which it reports with -disable-auto-cleanup: some run, all wait for others, none is left. */
 enum { HYDU_WAITS_NOT, HYDU_WAITS, HYDU_WAITS_NONE_LEFT };
 
-/* What a proxy has told mpiexec of its processes of one group. A proxy of MPICH 4.0 has one group, which is NULL below. */
+/* What a proxy has reported to mpiexec about its processes of one group. A proxy of MPICH 4.0 has one group, which is NULL below. */
 struct HYDU_group {
     int waits;                  /* a HYDU_WAITS_ */
     int told_who_is_gone;
@@ -35,15 +35,15 @@ void HYD_pmcd_pmip_barrier(int fd);
 /* All processes of the group are in that barrier, and leave it. */
 void HYD_pmcd_pmip_barrier_over(struct pmip_pg *pg);
 
-/* True if `key` is what libmpich says of the process at the other end of `fd` to its proxy alone: `value` is the call
- * that it is in, "MPI_Init" or "MPI_Finalize", or another text. libmpich says so if
+/* Returns whether `key` is the key by which libmpich tells its proxy which call the process at the other end of `fd` is
+ * in: `value` is "MPI_Init", "MPI_Finalize" or another text. libmpich sends it if
  * MPIR_WORKSHARE_TELL is set. */
 int HYD_pmcd_pmip_told(int fd, const char *key, const char *value);
 
 /* A process asks mpiexec for something. */
 void HYD_pmcd_pmip_asks(const char *cmd);
 
-/* `fd` is where a process has written something. */
+/* A process has written something to `fd`. */
 void HYD_pmcd_pmip_wrote(int fd);
 
 /* The proxy was sent SIGPIPE. Returns true if its connection to mpiexec has broken, false if a process ended while the

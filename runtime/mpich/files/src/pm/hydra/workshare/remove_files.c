@@ -8,15 +8,15 @@
 #include <sys/stat.h>
 #include <time.h>
 
-static time_t started;          /* the proxy. Not the time of /proc/self, which begins when somebody first looks there */
+static time_t started;          /* the proxy. Not the time of /proc/self, which is when somebody first reads it */
 
 __attribute__((constructor)) static void note_start(void)
 {
     started = time(NULL);
 }
 
-/* Ranks that were killed while they made files in /dev/shm leave these for good: those of this user that are newer than
- * the proxy, have a name as MPICH and UCX give, and are open in no process, which a lease shows. */
+/* Ranks that were killed while they made files in /dev/shm leave these for good. Removes this user's files that are newer
+ * than the proxy, have a name as MPICH and UCX give, and are open in no process, which a lease shows. */
 static void remove_files(void)
 {
     const char *names[] = { "mpich_shar_tmp", "ucx_shm_posix_" };
@@ -40,9 +40,9 @@ static void remove_files(void)
         closedir(folder);
 }
 
-/* UCX takes a System V segment's number back right after it has made it: ranks that were killed in between leave it for
- * good. Those of this user that are newer than the proxy, have no key, and are attached nowhere, with a maker that has
- * ended. */
+/* UCX marks a System V segment for removal right after it has made it: ranks that were killed in between leave it for
+ * good. Removes this user's segments that are newer than the proxy, have no key, are attached nowhere, and whose maker
+ * has ended. */
 static void remove_segments(void)
 {
     struct shmid_ds segment;

@@ -10,7 +10,7 @@
 #define SECRET "HYDI_CONTROL_SECRET"
 
 static char secret[HYDU_SECRET_LEN + 1];
-static int is_given;            /* whoever called mpiexec knows the secret already */
+static int is_given;            /* the caller of mpiexec knows the secret already */
 
 HYD_status HYDU_secret_draw(void)
 {
@@ -32,7 +32,7 @@ HYD_status HYDU_secret_draw(void)
         HYDU_ERR_SETANDJUMP(status, HYD_INTERNAL_ERROR, "cannot draw a secret (%s)\n", MPL_strerror(errno));
     for (int i = 0; i < (int) sizeof(bytes); i++)
         snprintf(secret + 2 * i, 3, "%02x", bytes[i]);
-    /* The ranks do not get it: what they inherit has been listed before, and proxies remove it */
+    /* The ranks do not get it: their environment has been listed before, and proxies remove it */
     if (setenv(SECRET, secret, 1) < 0)
         HYDU_ERR_SETANDJUMP(status, HYD_NO_MEM, "cannot set " SECRET "\n");
 
@@ -52,7 +52,7 @@ void HYDU_secret_to_launcher(int fd)
     memcpy(line, secret, HYDU_SECRET_LEN);
     line[HYDU_SECRET_LEN] = '\n';
     if (write(fd, line, sizeof(line)) < 0)
-        return; /* the launcher has ended, which is told where its status is seen */
+        return; /* the launcher has ended; its status is reported elsewhere */
 }
 
 void HYDU_secret_tell(void)
@@ -61,7 +61,7 @@ void HYDU_secret_tell(void)
         HYDU_dump_noprefix(stdout, "env " SECRET "=%s ", secret);
 }
 
-/* A launcher that keeps its standard input to itself is seen by its silence. */
+/* Reads the secret from the standard input. If the launcher does not pass that on, nothing arrives within 30 s. */
 static int read_secret(void)
 {
     struct pollfd in = {.fd = STDIN_FILENO,.events = POLLIN };
@@ -107,7 +107,7 @@ struct stranger {
 static struct stranger *strangers;
 enum { most_strangers = 64 };
 
-/* Takes it off the list; its connection stays open. */
+/* Removes it from the list; its connection stays open. */
 static HYD_status forget(struct stranger *s)
 {
     struct stranger **at = &strangers;
@@ -127,7 +127,7 @@ static HYD_status turn_away(struct stranger *s)
     return status;
 }
 
-/* Takes as long for any text. */
+/* Takes the same time for any text. */
 static int is_secret(const char *text)
 {
     unsigned char differs = 0;
@@ -209,7 +209,7 @@ HYD_status HYDU_secret_accept(int listen_fd, void *userp,
 
 int HYDU_localhost_is_given;
 
-/* The address from which this host sends to `to`; no packet is sent. Returns 0 if there is none. */
+/* Returns the address from which this host sends to `to`, 0 if there is none; sends no packet. */
 static int source_address(struct sockaddr_in to, struct in_addr *from)
 {
     struct sockaddr_in here;
@@ -242,7 +242,7 @@ static int resolve(const char *name, struct sockaddr_in *found)
     return 1;
 }
 
-/* Binds to it, which an address of another host does not permit. */
+/* Returns whether the address is this host's: it can bind to no other. */
 static int is_of_this_host(struct sockaddr_in address)
 {
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret;
@@ -254,8 +254,8 @@ static int is_of_this_host(struct sockaddr_in address)
     return ret == 0;
 }
 
-/* The one address from which this host sends to all of them. The loopback interface leads to this host alone, which is
- * reached at any of its addresses as well. */
+/* Finds the one address from which this host sends to all of them. The loopback interface leads to this host alone, which
+ * can also be reached at any of its other addresses. */
 static int find_address(const char *const *hosts, struct in_addr *address)
 {
     struct sockaddr_in host;
@@ -276,7 +276,7 @@ static int find_address(const char *const *hosts, struct in_addr *address)
 
 HYD_status HYDU_find_way(const char *const *hosts, char *iface, char *localhost, struct HYDU_way *way)
 {
-    struct sockaddr_in addr = {.sin_addr.s_addr = htonl(0xc0000201) }; /* 192.0.2.1, which is nobody's */
+    struct sockaddr_in addr = {.sin_addr.s_addr = htonl(0xc0000201) }; /* 192.0.2.1, which no host has */
     struct sockaddr_in own;
     struct in_addr text;
     MPL_sockaddr_t found;

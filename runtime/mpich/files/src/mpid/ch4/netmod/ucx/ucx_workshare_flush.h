@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * MPICH's flush of a window over UCX, as a wait that lends its core. For ucx_win.h, in the place of MPICH's own.
+ * MPICH's flush of a window over UCX, as a wait that lends its core. For ucx_win.h, in place of MPICH's own.
  */
 #ifndef UCX_WORKSHARE_FLUSH_H_INCLUDED
 #define UCX_WORKSHARE_FLUSH_H_INCLUDED
@@ -19,9 +19,9 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_flush_cmpl_cb(void *request, ucs_status_
 {
 }
 
-/* Flushes ep, or the worker if it is NULL. Where UCX cannot map a target's memory it sends it messages:
- * then the target has to take part, it may take long, and targets that lent their cores are rung.
- * With the VCI's lock, which is left around the hook. */
+/* Flushes ep, or the worker if it is NULL. If UCX cannot map a target's memory, it sends messages:
+ * then the target has to take part, the flush may take long, and targets that lent their cores are rung.
+ * Holds the VCI's lock, and leaves it around the hook. */
 MPL_STATIC_INLINE_PREFIX ucs_status_t MPIDI_UCX_flush(MPIR_Win * win, ucp_ep_h ep, int vni)
 {
     MPIR_WORKSHARE_WAIT(polls);

@@ -3,7 +3,7 @@
  * How much shared memory UCX takes, and of which kind. For ucx_init.c alone.
  *
  * UCX's receive buffers lie in /dev/shm, or in UCX_POSIX_DIR: 65 are needed from the start, and the pool grows by
- * MM_RX_BUFS_GROW at a time, 512 unless somebody sets it. That is 4.3 MB per rank, so 16 ranks do not fit into the
+ * MM_RX_BUFS_GROW at a time, 512 by default. That is 4.3 MB per rank, so 16 ranks do not fit into the
  * 64 MB of a default container. With steps of 32 buffers it is 0.8 MB per rank.
  */
 #ifndef UCX_WORKSHARE_MEMORY_H_INCLUDED
@@ -93,7 +93,7 @@ static void workshare_end_without_room(const char *dir, double need, double free
             MPIR_pmi_abort(1, "");
         exit(1);
     }
-    /* They wait to be ended, too: a rank that exits first would be named instead. */
+    /* The other ranks wait to be ended, too: hydra would name one that exits first. */
     sleep(10);
     exit(1);
 }
@@ -132,7 +132,7 @@ static void workshare_fit_memory(ucp_config_t * config)
     if (need > free_bytes)
         workshare_end_without_room(dir, need, free_bytes);
 
-    /* UCX opens its System V segments to the user's group: whoever is in it reads and forges messages. They are left out
+    /* UCX opens its System V segments to the user's group, whose members can read and forge messages. They are left out
      * unless /dev/shm could run full: messages that nobody expects yet stay in these buffers, however many they are. */
     if (sysinfo(&machine) == 0 && free_bytes >= 0.25 * machine.totalram * machine.mem_unit &&
         workshare_has_default_transports(config))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The flags of release_gather are plain memory that others watch: whoever waits for the one just stored is rung here.
+ * The flags of release_gather are plain memory that others watch: rings the ranks that wait for the one just stored.
  * For release_gather.h.
  */
 #ifndef RELEASE_GATHER_WORKSHARE_H_INCLUDED

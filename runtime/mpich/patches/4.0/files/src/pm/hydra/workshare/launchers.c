@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How mpiexec starts its proxies, and what it does about those that could not be started. Included by pmiserv_pmci.c.
+ * How mpiexec starts its proxies, and what it does about proxies that could not be started. Included by pmiserv_pmci.c.
  */
 
 static int is_connected(const struct HYD_proxy *proxy)
@@ -84,9 +84,9 @@ HYD_status HYD_pmcd_pmiserv_launch(struct HYD_pg *pg, enum HYD_bool use_rmk)
     goto fn_exit;
 }
 
-/* A host that cannot be reached: ssh, or its like, fails there, and its proxy never connects. The launchers are left
- * for HYDT_bsci_wait_for_completion to wait for. Returns how many seconds to wait for the next event: `time_left`, but
- * one at most while there are any to look at again, as their end is no event. */
+/* A host that cannot be reached: ssh, or its like, fails there, and its proxy never connects. HYDT_bsci_wait_for_completion
+ * waits for the launchers. Returns how many seconds to wait for the next event: `time_left`, but one at most while a
+ * launcher has to be checked again, because its end is no event. */
 static int check_launchers(int time_left)
 {
     struct HYD_pg *pg;
@@ -110,7 +110,7 @@ static int check_launchers(int time_left)
             }
         }
     }
-    /* What the launcher has written itself comes first */
+    /* The launcher's own output comes first */
     if (failed)
         HYDT_dmx_wait_for_event(0);
     if (!failed || failed->control_fd != HYD_FD_UNSET)

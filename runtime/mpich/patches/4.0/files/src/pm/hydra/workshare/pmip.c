@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A proxy's processes as this version of hydra has them, for proxy.c. Included by pmip_utils.c.
+ * How this version of hydra keeps a proxy's processes, for proxy.c. Included by pmip_utils.c.
  */
 #include "../pm/pmiserv/common.h"
 

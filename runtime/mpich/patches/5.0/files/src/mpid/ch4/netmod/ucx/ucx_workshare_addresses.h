@@ -5,8 +5,8 @@
 #ifndef UCX_WORKSHARE_ADDRESSES_H_INCLUDED
 #define UCX_WORKSHARE_ADDRESSES_H_INCLUDED
 
-/* Gives each process of `comm` all addresses by the process manager. MPICH exchanges them so between nodes, and within a node by messages, which
- * without a shared-memory module need these very addresses. */
+/* Gives each process of `comm` all addresses by the process manager. MPICH exchanges them in this way between nodes. Within a node it uses
+ * messages, which need these very addresses if there is no shared-memory module. */
 static int workshare_exchange_addresses(MPIR_Comm * comm, const char *addrname, int addrnamelen)
 {
     int mpi_errno = MPI_SUCCESS;
