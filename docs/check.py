@@ -3,8 +3,9 @@
 """Keeps the documentation true.
 
 check.py text             links and anchors lead somewhere, pictures are well-formed and name files that exist, quoted programs are those of
-                          docs/examples, quoted messages are printed by the code, the page of options is the table of options, and samples of output
-                          are of a single run and agree with each other
+                          docs/examples, quoted messages are printed by the code, the page of options is the table of options, pages of functions are
+                          the comments of the headers, pages of tools name their options, and samples of output are of a single run and agree with each
+                          other
 check.py files            the names of what is installed of the documentation, one a line
 check.py site FOLDER      the HTML documentation in FOLDER: each link, anchor and picture is there
 check.py example PREFIX   README's program compiles, runs with and without -workshare, and gives the same answer
@@ -19,10 +20,11 @@ import urllib.parse
 import xml.etree.ElementTree
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(TOP / 'runtime/options'), str(TOP / 'tools/dev')]
+sys.path[:0] = [str(TOP / folder) for folder in ('runtime/options', 'tools/dev', 'docs/man')]
 sys.dont_write_bytecode = True
 import bars  # noqa: E402
 import generate  # noqa: E402
+import page as manual  # noqa: E402
 README_LINES = 120
 SHORT = 3       # parts of a quote that have no more letters are not looked for
 problems = []
@@ -74,6 +76,8 @@ def text():
     if (TOP / 'docs/pictures/gains.svg').read_text() != bars.gains((TOP / 'README.md').read_text()):
         problems.append("docs/pictures/gains.svg is not README's table: tools/dev/picture --prefix prefix gains")
     check_options()
+    check_functions()
+    check_tools()
     check_samples()
     check_readme()
     check_messages()
@@ -170,6 +174,37 @@ def check_options():
     wanted = {o.variable: ('MPI_CHAR' if o.words or o.kind in ('schedule', 'size') else 'MPI_UNSIGNED', o.live) for o in options if o.scope}
     if {name: (kind, when.startswith('acts at once')) for name, (kind, when) in rows.items()} != wanted:
         problems.append(f'docs/reference/mpi_t.md and options.txt differ: {sorted(rows)}, {sorted(wanted)}')
+
+
+def check_functions():
+    """Pages of the reference have what the headers say of their functions, and name no others."""
+    variables = {option.variable for option in generate.read(TOP / 'runtime/options/options.txt')}
+    known = {*variables, *re.findall(r'\w+', ''.join(file.read_text() for file in [*TOP.glob('include/workshare/*.*'), TOP / 'docs/reference/mpi_t.md']))}
+    shown = set()
+    for page in TOP.glob('docs/reference/*.md'):
+        text = page.read_text()
+        headers = re.findall(r'^<!-- FUNCTIONS of (.*): begin -->$', text, re.M)
+        shown |= set(' '.join(headers).split())
+        if manual.renewed(text) != text:
+            problems.append(f'{page.relative_to(TOP)} is not what the headers make of it: docs/man/page.py --renew {page.relative_to(TOP)}')
+        for name in sorted(set(re.findall(r'(?<![\w/])(?:ws|WS|XMPI|MPIX)_\w+|(?<=ws::)\w+', text)) - known if headers else ()):
+            problems.append(f'{page.relative_to(TOP)} names {name}, and neither a header, the table of options nor mpi_t.md does')
+    if shown != {header.name for header in TOP.glob('include/workshare/*.h*') if manual.described(header, '')}:
+        problems.append(f'docs/reference has the functions of {sorted(shown)}, and these are not all headers with functions')
+
+
+def check_tools():
+    """The page of a tool has the options of its man page, which a test compares with --help, and that of workshare those of the table of options."""
+    own = re.findall(r'"(--[a-z]+)"', (TOP / 'runtime/launcher/workshare.cpp').read_text())
+    table = [option.name for option in generate.read(TOP / 'runtime/options/options.txt')]
+    wanted = {'workshare': {*own, *(name.replace('-workshare-', '--') for name in table if name.startswith('-workshare-'))}}
+    for manpage in TOP.glob('docs/man/ws-*.1.scd'):
+        wanted[manpage.name.partition('.')[0]] = {name for line in re.findall(r'^\*-.*', manpage.read_text(), re.M) for name in re.findall(r'--[\w-]+', line)}
+    for tool, names in wanted.items():
+        section = re.search(r'^## Options\n.*?(?=^## |\Z)', (TOP / f'docs/reference/{tool}.md').read_text(), re.S | re.M)
+        listed = set(re.findall(r'(?<![\w#])--[a-z][\w-]*', ''.join(re.findall(r'^\| (\[?`.*?) \|', section[0], re.M)))) if section else set()
+        if listed != names or len(names) < 4:
+            problems.append(f'docs/reference/{tool}.md: options that only the page or only the program has: {sorted(listed ^ names)}')
 
 
 class Html(html.parser.HTMLParser):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """page.py LOWDOWN SOURCE NAME: a manual page on stdout, made from text that is written once: ws-... from docs/reference/directives.md and
 docs/reference/report.md, functions from the comments of the headers in include/workshare. page.py SOURCE --names lists the pages of a source.
+page.py --renew PAGE.md... rewrites what pages of the reference say of functions, between the lines <!-- FUNCTIONS of HEADER...: begin --> and end.
 
 A header's comments are Doxygen's: @param, @return, @par TITLE, @code ... @endcode. The text below @file is on each page of the header."""
 import pathlib
@@ -22,7 +23,8 @@ DIRECTIVES = {
     'atomic': ('one indivisible access to memory', ['#pragma ws atomic [read|write|update|capture] [order]', '!$ws atomic [...]'], []),
     'critical': ('one thread of all ranks of the node at a time', ['#pragma ws critical [(name)]', '!$ws critical [(name)]'], []),
 }
-FORTRAN = {'ws.h': 'In Fortran: the module *workshare* has the functions that are about phases and metrics.', 'mpix.h': 'In Fortran: the modules *mpix* and *mpix\\_f08*.', 'xmpi.h': 'In Fortran: the module *xmpi*.'}
+FORTRAN = {'ws.h': 'In Fortran: the module *workshare* has *ws\\_wait\\_begin*, *ws\\_wait\\_end*, *ws\\_phase\\_begin*, *ws\\_phase\\_end*, *ws\\_enable* and *ws\\_metrics*.', 'mpix.h': 'In Fortran: the modules *mpix* and *mpix\\_f08*.', 'xmpi.h': 'In Fortran: the module *xmpi*.'}
+HEADERS = pathlib.Path(__file__).resolve().parents[2] / 'include/workshare'
 LINKED = {'ws.h': '-lws', 'task.h': '-lws', 'task.hpp': '-lws', 'ws.hpp': '-lws'}
 
 
@@ -53,7 +55,21 @@ def of_phases(report):
 
 
 def plain(text):
-    return re.sub(r'([*_<>\[\]|`#])', r'\\\1', text)
+    """Text for lowdown, in which nothing is markup. Code stays as it is."""
+    return text if text.startswith('```') else re.sub(r'([*_<>\[\]|`#])', r'\\\1', text)
+
+
+def marked(text):
+    """Text for a page: strings, and names of functions, types, files and options, are code."""
+    if text.startswith('```'):
+        return text
+    code = r'(?<![\w`-])(?:"[^"]*"|NULL|E[A-Z]{4,}|(?:mpirun )?-workshare[\w-]*|<[\w/]+\.hp*>|[\w/]+\.(?:hp*|md)\b|sizeof\(.*?\)|(?:struct )?(?:\w+(?:::|_))+\w+(?:\([\w, ]*\))?|\w+\([\w, ]*\))'
+    text = ''.join(part if part.startswith('`') else re.sub(code, r'`\g<0>`', part).replace('*', '\\*') for part in re.split(r'(`[^`]*`)', text))
+    return re.sub(r'the head of `(\w+)\.(hp*)`', r'[all functions of `\1.\2`](#all-functions-of-\1\2)', text)
+
+
+def paragraphs(texts, shown=plain):
+    return [shown(text) for text in texts if text]
 
 
 class Comment:
@@ -99,23 +115,36 @@ class Comment:
                 else:
                     into = self.text
             elif not line.strip() or not into or into[-1].startswith('```'):
-                into.append(plain(line.strip()))
+                into.append(line.strip())
             else:
-                into[-1] = (into[-1] + ' ' + plain(line.strip())).strip()
+                into[-1] = (into[-1] + ' ' + line.strip()).strip()
 
     def about(self):
         first = re.split(r'(?<=[\w)])[.:](?: |$)', next(t for t in self.text if t))[0]
         return first[0].lower() + first[1:]
 
     def markdown(self):
-        out = ['# DESCRIPTION', *[t for t in self.text if t]]
+        out = ['# DESCRIPTION', *paragraphs(self.text)]
         if self.parameters:
             out += ['# PARAMETERS', *[f'**{plain(name)}**: {plain(about)}' for name, about in self.parameters]]
         if self.returns:
             out += ['# RETURN VALUE', plain(self.returns[0].upper() + self.returns[1:])]
         for title, texts in self.parts:
-            out += [f'# {plain(title.upper())}', *[t for t in texts if t]]
+            out += [f'# {plain(title.upper())}', *paragraphs(texts)]
         return out
+
+    def reference(self):
+        """The same for a page of the reference, without what there is not: "Errors: None." """
+        out = paragraphs(self.text, marked)
+        if self.parameters:
+            out.append('\n'.join(['| argument | meaning |', '|---|---|', *(f'| `{name}` | {marked(about)} |' for name, about in self.parameters)]))
+        if self.returns:
+            out.append(f'**Returns** {marked(self.returns)}.')
+        return out + self.reference_of_parts()
+
+    def reference_of_parts(self):
+        return ['\n\n'.join([f'**{title}.** {texts[0]}', *texts[1:]])
+                for title, texts in ((title, paragraphs(texts, marked)) for title, texts in self.parts) if title != 'Source' and texts != ['None.']]
 
 
 COMMENT = r'/\*\*\n((?:(?!\*/).)*)\*/\n'
@@ -139,6 +168,37 @@ def described(header, name):
     return found
 
 
+def types(header):
+    """Name, comment and text of what a C header describes besides: structs, and types of functions."""
+    found = re.findall(r'/\*\*\s((?:(?!\*/).)*?)\s*\*/\n(typedef [^;{]*;|struct \w+ \{\n.*?\n\};)', header.read_text(), re.S)
+    return {re.search(r'(struct \w+) \{|(\w+)(?:\(.*\))?;', text, re.S).expand(r'\1\2'): (Comment(about), text) for about, text in found}
+
+
+def members(header, name):
+    """Signatures and comment of what a class describes by itself. A signature without a comment of its own shares the one before."""
+    body = re.search(rf'^class {name} \{{\n(.*?)^\}};', header.read_text(), re.S | re.M)
+    for comment, code in re.findall(r'((?:^    ///.*\n)+)((?:^(?!    ///)(?!private:).+\n)+)', body[1] if body else '', re.M):
+        signatures = re.findall(r'^    (?:template <[^>]*> )?(?:constexpr )?(\w.*\))(?= ?[{;:]| const| noexcept|$)', code, re.M)
+        yield [re.sub(r', const location&.*(?=\))', '', signature) for signature in signatures], Comment(re.sub(r'^ {4}/// ?', '', comment, flags=re.M))
+
+
+def reference(header):
+    """What a page of the reference says of all that a header offers."""
+    out = [f'### All functions of `{header.name}`', *head(header).reference_of_parts()]
+    for name, (comment, text) in [*types(header).items(), *described(header, '').items()]:
+        out += [f'### `{name}`', f'```\n{text}\n```', *comment.reference()]
+        for signatures, about in members(header, name.removeprefix('ws::')):
+            first, *more = about.reference()
+            out += [' '.join([*(f'`{signature}`:' for signature in signatures)]).replace('`: `', '`, `') + ' ' + first, *more]
+    return '\n\n'.join(out)
+
+
+def renewed(text):
+    """A page of the reference, with what it says of functions made again."""
+    return re.sub(r'(<!-- FUNCTIONS of ([\w. ]+): begin -->\n).*?(<!-- FUNCTIONS: end -->)',
+                  lambda m: m[1] + ''.join(f'\n{reference(HEADERS / name)}\n' for name in m[2].split()) + '\n' + m[3], text, flags=re.S)
+
+
 def head(header):
     pattern = r'/// @file\n((?:///[^\n]*\n)+)' if header.suffix == '.hpp' else r'@file\n(.*?)\*/'
     return Comment(re.search(pattern, header.read_text(), re.S)[1])
@@ -147,23 +207,30 @@ def head(header):
 def of_function(header, name):
     found = described(header, name)
     comment, prototype = found[name]
-    out = ['# NAME', f'{plain(name)} - {comment.about()}', '# SYNOPSIS', f'```\n#include <workshare/{header.name}>\n\n{prototype}\n```']
+    out = ['# NAME', f'{plain(name)} - {plain(comment.about())}', '# SYNOPSIS', f'```\n#include <workshare/{header.name}>\n\n{prototype}\n```']
     if header.name in LINKED:
         out.append(f'Link with {LINKED[header.name]}.')
     out += [FORTRAN[header.name]] if header.name in FORTRAN else []
     out += comment.markdown()
     if 'MPIX_LOADS_MEASURED' in header.read_text():
         measured = Comment(re.search(COMMENT + '#define MPIX_LOADS_MEASURED', header.read_text(), re.S)[1])
-        out += ['# MPIX\\_LOADS\\_MEASURED', *[t for t in measured.text if t]]
+        out += ['# MPIX\\_LOADS\\_MEASURED', *paragraphs(measured.text)]
+    for type_name, (about, text) in types(header).items():
+        if re.search(rf'\b{type_name}\b', prototype) and re.search(r'[({]', text):
+            out += [f'# {plain(type_name.upper())}', f'```\n{text}\n```', *paragraphs(about.text)]
     common = head(header)
-    out += [f'# ALL FUNCTIONS OF {header.name.upper()}', *[t for t in common.text if t]]
+    out += [f'# ALL FUNCTIONS OF {header.name.upper()}', *paragraphs(common.text)]
     for title, texts in common.parts:
-        out += [f'## {plain(title)}', *[t for t in texts if t]]
+        out += [f'## {plain(title)}', *paragraphs(texts)]
     others = [f'**{plain(f)}**(3)' for f in found if f != name]
     return '\n\n'.join(out + ['# SEE ALSO', ', '.join(['**workshare**(1)'] + others)])
 
 
 def main():
+    if sys.argv[1] == '--renew':
+        for path in map(pathlib.Path, sys.argv[2:]):
+            path.write_text(renewed(path.read_text()))
+        return
     source = pathlib.Path(sys.argv[-2] if sys.argv[-1] != '--names' else sys.argv[1])
     name = sys.argv[-1]
     directives = {page_of(d): d for d in DIRECTIVES}
