@@ -18,17 +18,25 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Five digits are more than a page shows.
+// More digits than a page shows.
 Json number(double x)
 {
     if (!std::isfinite(x))
         return 0;
     if (x == std::floor(x) && std::fabs(x) < 1e15)
         return int64_t(x);
-    return std::strtod(format("%.5g", x).c_str(), nullptr);
+    return std::strtod(format(std::fabs(x) < 1000 ? "%.4g" : "%.5g", x).c_str(), nullptr);
 }
 
-Json per_mille(double x) { return int64_t(std::llround(1000 * x)); }
+// Appends two letters for a number from 0 to 1155. As JSON's numbers, the slices would be a third of a large page.
+void put_letters(std::string& to, double x)
+{
+    constexpr int letters = 34;
+    constexpr char first = ']'; // up to ~ no letter means something to JSON or HTML
+    const int n = int(std::lround(std::min(std::max(0.0, x), letters * letters - 1.0)));
+    to += char(first + n / letters);
+    to += char(first + n % letters);
+}
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -81,23 +89,32 @@ Json ranks_of(const Report& r)
     return {{"parts", names}, {"sums", sums}, {"rows", rows}};
 }
 
-// One list for each figure: the slices of the first rank, then those of the next. Null if a rank has none.
+// One text for each figure: the slices of the first rank, then those of the next. Null if a rank has none.
 Json over_time(const Report& r)
 {
-    Json computing = Json::array(), lent = Json::array(), borrowed = Json::array();
+    std::string computing, lent, borrowed;
+    double most = 1;
+    for (const RankRow& n : r.rank)
+        for (const TimeSlice& s : n.over_time)
+            most = std::max(most, s.borrowed);
+    constexpr double steps = 1000;
     const size_t slices = r.rank.empty() ? 0 : r.rank[0].over_time.size();
     for (const RankRow& n : r.rank) {
         if (n.over_time.size() != slices || slices == 0)
             return {};
         for (const TimeSlice& s : n.over_time) {
-            computing.push_back(per_mille(s.computing));
-            lent.push_back(per_mille(s.lent));
-            borrowed.push_back(per_mille(s.borrowed));
+            put_letters(computing, steps * s.computing);
+            put_letters(lent, steps * s.lent);
+            put_letters(borrowed, steps * s.borrowed / most);
         }
     }
     if (slices == 0)
         return {};
-    return {{"slices", slices}, {"computing", computing}, {"lent", lent}, {"borrowed", borrowed}};
+    return {{"slices", slices},
+            {"computing", computing},
+            {"lent", lent},
+            {"borrowed", borrowed},
+            {"units", {{"computing", 1 / steps}, {"lent", 1 / steps}, {"borrowed", most / steps}}}};
 }
 
 // The moments at which the cores of each rank's parallel regions changed. Null without -workshare-openmp.
@@ -164,7 +181,7 @@ Json phases_of(const Report& r)
         const unsigned most = unsigned(std::max_element(c.refused_s, c.refused_s + refusal_kinds) - c.refused_s);
         rows.push_back({row.path.empty() ? "(run)" : path_text(row.path), number(c.entered), number(c.wall_s),
                         number(row.own.counts.wall_s), number(c.loops_s), number(c.blocked_s), number(c.lent_s),
-                        c.refused_s[most] > 0 ? Json(refusal_text(most)) : Json(""), number(c.borrowed_s),
+                        c.refused_s[most] > 0 ? Json(most) : Json(), number(c.borrowed_s),
                         number(p.cores), number(p.as_is.parallel), number(p.as_is.load_balance),
                         number(p.without_stealing.elapsed_s), number(p.without_stealing.parallel),
                         number(p.without_stealing.load_balance), number(counters_of(row.own.counts).per_cycle),

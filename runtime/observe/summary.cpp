@@ -245,7 +245,7 @@ Uses uses_of(RankFigures& r, const std::map<unsigned, double>& busy)
 double ReportBuilder::helped_share(const PhaseSum& p, const RankCounts& totals) const
 {
     double lent = 0;
-    for (const PhaseSum::Use& u : p.uses)
+    for (const PhaseSum::RankUse& u : p.uses)
         lent += double(u.lent);
     return ratio(std::min(lent, p.counts.borrowed_s * ratio(totals.helped_s, totals.borrowed_s)), lent, 0);
 }
@@ -254,13 +254,13 @@ PhasePart ReportBuilder::phase_part(const PhaseSum& p, const RankCounts& totals)
 {
     const double share = helped_share(p, totals);
     double at_home = 0, workers = 0;
-    for (const PhaseSum::Use& u : p.uses) {
+    for (const PhaseSum::RankUse& u : p.uses) {
         at_home += double(u.lent) * share;
         workers += double(places_[u.rank].workers);
     }
     Uses uses;
-    for (const PhaseSum::Use& u : p.uses) {
-        const Place& place = places_[u.rank];
+    for (const PhaseSum::RankUse& u : p.uses) {
+        const RankPlace& place = places_[u.rank];
         uses.now.push_back({place.node, double(u.useful) + double(u.lent) * share});
         uses.plain.push_back({place.node, double(u.plain_useful)});
         for (int64_t w = 0; w < place.workers; w++) {
@@ -309,10 +309,10 @@ void ReportBuilder::add_rank_phases(const std::vector<int64_t>& places)
         const double share = helped_share(phases_[i].own, report_.totals), elapsed = all.as_is.elapsed_s;
         for (const RankPart& part : phases_[i].parts) {
             const PhaseCounts& c = part.counts;
-            const double useful = std::min(c.computing_s + c.lent_s * share, elapsed);
+            const double useful = std::max(0.0, std::min(c.computing_s + c.lent_s * share, elapsed));
             row_of[places_[part.rank].rank]->phases.push_back(
                 {places[i], c, ratio(c.computing_s + c.borrowed_s, c.wall_s, 0), useful, ratio(useful, elapsed),
-                 ratio(useful, all.as_is.communication * elapsed)});
+                 std::min(1.0, ratio(useful, all.as_is.communication * elapsed))}); // the largest was rounded to float
         }
     }
     for (RankRow& row : report_.rank)

@@ -17,13 +17,16 @@ inline std::string without_dashes(const std::string& name)
     return name.substr(std::min(name.find_first_not_of('-'), name.size()));
 }
 
-// Returns those of `names`, two at most, that differ from `misspelt` in fewer than `most` letters, dashes before them
-// aside; the nearest first.
+// Returns those of `names`, two at most, that differ from `misspelt` in fewer than `most` letters and not in all,
+// dashes before them aside; the nearest first.
 inline std::vector<std::string> nearest(const std::vector<std::string>& names, const std::string& misspelt, int most)
 {
     std::vector<std::pair<int, std::string>> all;
+    const std::string letters = without_dashes(misspelt);
     for (const std::string& name : names)
-        all.emplace_back(letters_apart(without_dashes(misspelt), without_dashes(name)), name);
+        if (const int apart = letters_apart(letters, without_dashes(name));
+            apart < int(std::max(letters.size(), without_dashes(name).size())))
+            all.emplace_back(apart, name);
     std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string> found;
     for (size_t i = 0; i < all.size() && i < 2 && all[i].first < most; i++)

@@ -217,7 +217,7 @@ double half_s(const RankRow& r, double elapsed_s, bool second)
     return n ? sum / double(n) * elapsed_s : 0;
 }
 
-// The seconds that the slowest rank saves if cores are dealt to the ranks of each node by what they computed in
+// The seconds that the slowest rank saves if cores are assigned to the ranks of each node by what they computed in
 // parallel regions in the first half of the run: twice what it saves in the second half. If loads do not last, nothing.
 double saved_by_balance_s(const Report& r)
 {
@@ -366,7 +366,7 @@ void judge_sharing(const Report& r, size_t run, Counsel& c)
 
 // ---- nodes
 
-// Deals ranks to nodes by their load in the first half of the run, and returns what the busiest node then has in the
+// Assigns ranks to nodes by their load in the first half of the run, and returns what the busiest node then has in the
 // second: if loads do not last, nothing is won.
 double busiest_after(const Report& r, double& before)
 {
@@ -378,7 +378,7 @@ double busiest_after(const Report& r, double& before)
         bins.push_back({0});
     }
     Loads first, second;
-    Deal now;
+    Assignment now;
     for (const RankRow& n : r.rank) {
         first.push_back(half_s(n, r.elapsed_s, false));
         second.push_back(half_s(n, r.elapsed_s, true));
@@ -424,9 +424,10 @@ void judge_nodes(const Report& r, size_t run, Counsel& c)
         offer(
             c,
             {"reorder", run, what, gain, false,
-             format("nodes are balanced to %.1f %%; dealt by their load in the first half of the run, ranks would have "
-                    "had %.0f %% of the busiest node's time in the second",
-                    100 * between, percent(after, before)),
+             format(
+                 "nodes are balanced to %.1f %%; assigned by their load in the first half of the run, ranks would have "
+                 "had %.0f %% of the busiest node's time in the second",
+                 100 * between, percent(after, before)),
              "messages between the ranks become no slower"});
 }
 

@@ -8,6 +8,7 @@
 #include "gather.h"
 #include "print.h"
 #include "../command_line.h"
+#include "../text_of.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -154,13 +155,15 @@ void declare_options(CLI::App& app, Wanted& wanted)
     app.add_option("ARGUMENTS", wanted.arguments);
     app.add_option("-n,--ranks", wanted.ranks,
                    "How many ranks are planned for this machine, when it is not under mpirun; else one for each core")
-        ->check(CLI::Range(1, 1000000));
+        ->check(ws::tools::number("a number of ranks", 1, 1000000))
+        ->type_name("N");
     app.add_flag("--json", wanted.json, "JSON instead of text")->disable_flag_override();
-    app.add_option("--check", wanted.only, "One check alone, by its number");
+    app.add_option("--check", wanted.only, "One check alone, by its number")->type_name("NUMBER");
     app.add_flag("--list", wanted.listed, "List all checks, with what they look at")->disable_flag_override();
     app.add_option("--root", wanted.roots,
                    "For tests: take /proc, /sys and facts.json from this folder; once for each rank")
-        ->check(CLI::ExistingDirectory)
+        ->check(ws::tools::folder())
+        ->type_name("DIR")
         ->allow_extra_args(false);
     ws::tools::set_up(app, "ws-doctor " WS_VERSION);
     app.prefix_command(false);
@@ -174,7 +177,7 @@ void find_check(std::string& number)
         c = char(std::toupper(static_cast<unsigned char>(c)));
     if (!number.empty() &&
         std::none_of(checks().begin(), checks().end(), [&](const Check& c) { return number == c.number; }))
-        throw CLI::ValidationError("--check", "there is no " + number + "; --list has them");
+        throw CLI::ValidationError("--check", "'" + number + "' is not the number of a check; --list has them");
 }
 
 // Returns the exit status: `status`, unless the output could not be written.
@@ -284,7 +287,7 @@ int main(int argc, char** argv)
             return doctor::run_advise(argc - 1, argv + 1);
         return doctor::run(argc, argv);
     } catch (const std::exception& e) {
-        std::fprintf(stderr, "ws-doctor: %s\n", e.what());
+        std::fprintf(stderr, "ws-doctor: %s\n", ws::tools::text_of(e));
         return 2;
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "files.h"
 
+#include "../text_of.h"
 #include "base/open_file.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <stdexcept>
 
 namespace ws::report {
@@ -22,7 +24,7 @@ namespace {
 }
 
 std::string contents(const std::string& name)
-{
+try {
     std::string text;
     if (name != "-") {
         if (const std::string wrong = base::read_whole(name.c_str(), text); !wrong.empty())
@@ -37,6 +39,8 @@ std::string contents(const std::string& name)
     if (std::ferror(stdin))
         fail(name, std::strerror(errno));
     return text;
+} catch (const std::bad_alloc& error) {
+    fail(name, tools::text_of(error));
 }
 
 } // namespace
@@ -47,7 +51,7 @@ observe::Report read(const std::string& name)
     try {
         return observe::read_report(text);
     } catch (const std::exception& error) {
-        fail(name, error.what());
+        fail(name, tools::text_of(error));
     }
 }
 

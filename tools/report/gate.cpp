@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "observe/format.h"
-#include "options/letters.h"
+#include "options/nearest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,13 +28,15 @@ namespace {
 // Throws if no figure has this name.
 void check_name(const std::string& name)
 {
-    const std::vector<Figure> all = figures_of({});
-    const auto nearer = [&](const Figure& a, const Figure& b) {
-        return option::letters_apart(name, a.name) < option::letters_apart(name, b.name);
-    };
-    const Figure& nearest = *std::min_element(all.begin(), all.end(), nearer);
-    if (nearest.name != name)
-        throw std::invalid_argument("no figure is called \"" + name + "\"; did you mean " + nearest.name + "?");
+    std::vector<std::string> names;
+    for (const Figure& figure : figures_of({}))
+        names.push_back(figure.name);
+    if (std::find(names.begin(), names.end(), name) != names.end())
+        return;
+    const int most = 1 + int(name.size()) / 2; // letters apart
+    const std::string meant = option::did_you_mean(option::nearest(names, name, most));
+    throw std::invalid_argument("no figure is called '" + name + "'" +
+                                (meant.empty() ? "; ws-report --json FILE shows their names" : meant));
 }
 
 } // namespace
@@ -46,7 +48,7 @@ double parse_share(const std::string& text)
     const double value = std::strtod(number.c_str(), &end);
     const std::string_view rest = base::trim(end);
     if (end == number.c_str() || (!rest.empty() && rest != "%") || !std::isfinite(value))
-        throw std::invalid_argument("\"" + text + "\" is not a number like 0.03 or 3%");
+        throw std::invalid_argument("'" + number + "' is not a number like 0.03 or 3%");
     return rest == "%" ? value / 100 : value;
 }
 
@@ -54,7 +56,7 @@ Condition parse_condition(const std::string& text)
 {
     const size_t at = text.find_first_of("<>");
     if (at == text.npos)
-        throw std::invalid_argument("\"" + text + "\" is not a condition like parallel_efficiency < 0.9");
+        throw std::invalid_argument("'" + text + "' is not a condition like parallel_efficiency < 0.9");
     const bool or_equal = at + 1 < text.size() && text[at + 1] == '=';
     Condition c = {std::string(base::trim(std::string_view(text).substr(0, at))),
                    text[at] == '<' ? or_equal ? Condition::at_most : Condition::below

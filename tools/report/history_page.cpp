@@ -160,11 +160,11 @@ std::string picture(const Experiment& e, const Curve& c, const std::vector<std::
 // What changed, the newest first; each with the commit's name.
 std::string changes_text(const Experiment& e, const std::vector<std::string>& pages)
 {
-    struct Line {
+    struct ChangeLine {
         size_t commit;
         std::string text;
     };
-    std::vector<Line> lines;
+    std::vector<ChangeLine> lines;
     for (const Curve& c : e.curves)
         for (const Change& change : c.changes) {
             const Commit& commit = e.commits[change.commit];
@@ -175,9 +175,10 @@ std::string changes_text(const Experiment& e, const std::vector<std::string>& pa
                                  date_of(commit.started_unix_ns) + "): " + value_text(*c.figure, change.before) +
                                  " &rarr; " + value_text(*c.figure, change.after) + "</li>\n"});
         }
-    std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.commit > b.commit; });
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const ChangeLine& a, const ChangeLine& b) { return a.commit > b.commit; });
     std::string text;
-    for (const Line& l : lines)
+    for (const ChangeLine& l : lines)
         text += l.text;
     return text.empty() ? "<p>No figure changed by more than its noise.</p>\n" : "<ul>\n" + text + "</ul>\n";
 }

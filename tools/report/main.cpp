@@ -7,6 +7,7 @@
 #include "history.h"
 #include "history_page.h"
 #include "../command_line.h"
+#include "../text_of.h"
 #include "observe/format.h"
 #include "observe/report.h"
 
@@ -82,9 +83,9 @@ int judge_all(const Options& o, const std::vector<Report>& reports)
             for (const std::string& file : reports_in(path))
                 baseline.push_back(read(file));
         if (baseline.size() < least_baseline)
-            throw std::runtime_error(format("--fail-if-worse needs %zu runs or more as its baseline, to know their "
-                                            "noise; it has %zu",
-                                            least_baseline, baseline.size()));
+            throw std::runtime_error(format("--baseline has %zu report%s; --fail-if-worse needs %zu or more, to know "
+                                            "their noise",
+                                            baseline.size(), baseline.size() == 1 ? "" : "s", least_baseline));
         status = std::max(status, judge_slower(parse_share(o.worse), baseline, reports));
     }
     return status;
@@ -138,14 +139,17 @@ void check(Options& o)
         throw Error("two reports are compared as text or with --html only");
     if (o.files.size() > 2 && !o.html && !judges)
         throw Error("more than two reports are compared with --html only");
-    try {
-        for (const std::string& condition : o.conditions)
-            parse_condition(condition);
-        if (!o.worse.empty() && parse_share(o.worse) < 0)
-            throw std::invalid_argument("\"" + o.worse + "\" is below 0");
-    } catch (const std::invalid_argument& e) {
-        throw Error(e.what());
-    }
+    const auto parsed = [](const char* option, const auto& parse, const std::string& text) {
+        try {
+            return parse(text);
+        } catch (const std::invalid_argument& e) {
+            throw Error(option, e.what());
+        }
+    };
+    for (const std::string& condition : o.conditions)
+        parsed("--fail-if", parse_condition, condition);
+    if (!o.worse.empty() && parsed("--fail-if-worse", parse_share, o.worse) < 0)
+        throw Error("--fail-if-worse", "'" + o.worse + "' is below 0");
 }
 
 int run(int argc, char** argv)
@@ -154,13 +158,19 @@ int run(int argc, char** argv)
                  "ws-report");
     Options o;
     app.add_option("FILE", o.files, "what mpirun -workshare-report=FILE.json has written; - is standard input");
-    auto* csv = app.add_flag("--csv", o.csv, "one table, a figure a line");
+    auto* csv = app.add_flag("--csv", o.csv, "one table, a figure a line")->disable_flag_override();
     auto* json = app.add_flag("--json", o.json, "JSON, as it is written by this version")->excludes(csv);
+    json->disable_flag_override();
     app.add_flag("--html", o.html, "a page for a browser; of several reports, compared with the first")
         ->excludes(csv)
-        ->excludes(json);
-    app.add_option("-o,--output", o.output, "the file to write, or with --history the folder")->type_name("NAME");
-    app.add_option("--history", o.history, "pages of the reports in this folder, by commit")->type_name("DIR");
+        ->excludes(json)
+        ->disable_flag_override();
+    app.add_option("-o,--output", o.output, "the file to write, or with --history the folder")
+        ->type_name("NAME")
+        ->check(ws::tools::name_of("a file or folder"));
+    app.add_option("--history", o.history, "pages of the reports in this folder, by commit")
+        ->type_name("DIR")
+        ->check(ws::tools::name_of("a folder"));
     const auto several = [&](const char* name, std::vector<std::string>& values, const char* help, const char* type) {
         app.add_option(name, values, help)->type_name(type)->allow_extra_args(false);
     };
@@ -201,7 +211,7 @@ int main(int argc, char** argv)
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "ws-report: %s\n", error.what());
+        std::fprintf(stderr, "ws-report: %s\n", ws::tools::text_of(error));
         return misuse;
     }
 }

@@ -7,6 +7,7 @@
 #include "text.h"
 #include "watch.h"
 #include "../command_line.h"
+#include "../text_of.h"
 #include "base/open_file.h"
 #include "base/os.h"
 
@@ -266,7 +267,8 @@ int live(const Options& options, Replay* replay)
     View view;
     view.interval = options.interval;
     view.replay = replay;
-    double next = ws::base::seconds_now() + std::min(0.3, view.interval), message_until = 0; // the first shares soon
+    double next = ws::base::seconds_now() + (replay ? view.interval : std::min(0.3, view.interval)); // shares come soon
+    double message_until = 0;
     for (;;) {
         const double now = ws::base::seconds_now();
         if (now >= next && !view.paused) {
@@ -310,32 +312,38 @@ int live(const Options& options, Replay* replay)
 int main(int argc, char** argv)
 {
     std::setlocale(LC_ALL, "");
+    std::setlocale(LC_NUMERIC, "C"); // --interval 0.5, and JSON
     Options options;
     CLI::App app("A live view of the mpirun -workshare jobs on this node: who computes, who waits where, whose core is "
                  "lent to whom.\n"
                  "Without --once or --json it fills the terminal; ? lists the keys.",
                  "ws-top");
     ws::tools::set_up(app, "ws-top " WS_VERSION);
-    app.add_flag("--once", options.once, "print one snapshot as text and end");
-    app.add_flag("--json", options.json, "print one snapshot as a line of JSON and end, also with --once");
+    app.add_flag("--once", options.once, "print one snapshot as text and end")->disable_flag_override();
+    app.add_flag("--json", options.json, "print one snapshot as a line of JSON and end, also with --once")
+        ->disable_flag_override();
     app.add_option("-i,--interval", options.interval, "seconds between two looks, from 0.05 on; 1 if not given")
-        ->check(CLI::Range(0.05, 86400.0).description(""))->type_name("SECONDS");
+        ->check(ws::tools::number("a number of seconds", 0.05, 86400, false))
+        ->type_name("SECONDS");
     auto* count =
         app.add_option("-n,--count", options.count,
                        "with --once or --json: the number of snapshots, at most until the jobs end; 0: until then")
-            ->check(CLI::NonNegativeNumber.description(""))
+            ->check(ws::tools::number("a number of snapshots", 0, 1e9))
             ->type_name("N");
     app.add_option("-p,--pid", options.selection.pid,
                    "only the job with this process: a rank, or what started it, such as mpirun")
-        ->check(CLI::PositiveNumber.description(""))
+        ->check(ws::tools::number("the number of a process,", 1, 4194304))
         ->type_name("PID");
     app.add_option("-j,--job", options.selection.job, "only the jobs whose name begins so")->type_name("NAME");
-    app.add_flag("-a,--all", options.selection.all, "root: jobs of all users, not only root's own");
+    app.add_flag("-a,--all", options.selection.all, "root: jobs of all users, not only root's own")
+        ->disable_flag_override();
     auto* record =
         app.add_option("-r,--record", options.record, "write each snapshot that is shown to this file, too, as JSON")
-            ->type_name("FILE");
+            ->type_name("FILE")
+            ->check(ws::tools::name_of("a file"));
     app.add_option("-R,--replay", options.replay, "show what --record has written, in place of this node's jobs")
         ->type_name("FILE")
+        ->check(ws::tools::name_of("a file"))
         ->excludes(record)
         ->excludes("--pid")
         ->excludes("--all");
@@ -348,7 +356,8 @@ int main(int argc, char** argv)
     for (char& c : options.selection.job)
         c = char(std::tolower(c));
     if (options.selection.job.find_first_not_of("0123456789abcdef") != std::string::npos)
-        return fail(2, "--job: a job's name consists of the digits 0-9 and a-f");
+        return fail(2, "--job: '" + options.selection.job +
+                           "' does not consist of the digits 0-9 and a-f, as the name of a job does");
     if (count->count() && !options.json)
         options.once = true;
     try {
@@ -365,6 +374,6 @@ int main(int argc, char** argv)
         }
         return options.once || options.json ? replayed(options, *replay) : live(options, &*replay);
     } catch (const std::exception& e) { // the terminal has been given back
-        return fail(1, e.what());
+        return fail(1, ws::tools::text_of(e));
     }
 }

@@ -159,10 +159,13 @@ done = run('--check', 'WS612', APP, WS_OPENMP='auto')
 if 'WS612 warning' not in done.stdout or 'no OpenMP library' not in done.stdout:
     fail('-workshare-openmp for a program without OpenMP', done.stdout + done.stderr)
 
-for words, text in ((['--hepl'], '--hepl'), (['--check', 'WS999'], 'WS999'), (['--check'], '--check'), (['-n', '0'], '0'), (['-n', 'x'], 'x'), (['--json=no'], 'json'),
-                    (['--root', './nowhere'], './nowhere')):
+SEE = '; see ws-doctor --help'
+for words, text in ((['--hepl'], 'unknown option --hepl; did you mean --help or --check?'), (['--check', 'WS999'], "--check: 'WS999' is not the number of a check; --list has them"),
+                    (['--check'], '--check requires a value: NUMBER' + SEE), (['-n', '0'], "--ranks: '0' is not a number of ranks from 1 to 1000000" + SEE),
+                    (['-n', 'x'], "--ranks: 'x' is not a number of ranks from 1 to 1000000" + SEE), (['-n', '2', '-n', '3'], '--ranks is given 2 times; once is the most'),
+                    (['--json=no'], '--json takes no value' + SEE), (['--root', './nowhere'], "--root: './nowhere' is not a folder" + SEE)):
     done = run(*words)
-    if done.returncode != 2 or text not in done.stderr or done.stdout:
+    if done.returncode != 2 or done.stderr != f'ws-doctor: error: {text}\n' or done.stdout:
         fail(f'{words}: exit status {done.returncode}', done.stdout + done.stderr)
 done = run('--check', 'ws601', APP)
 if done.returncode != 0 or 'WS601 ok' not in done.stdout or 'WS602' in done.stdout:

@@ -294,6 +294,9 @@ expect('a trace laid out anew', data_of('anew.html')['panels'][0]['totals'] == t
 
 for args in [], ['run.json', '-o', 'x.png'], ['run.json', '--range', 'soon'], ['run.json', '--range', '2ms:1ms'], ['run.json', '--colour']:
     expect(f'{args}: one line', re.fullmatch('ws-timeline: error: .*; (see ws-timeline --help|did you mean .*[?])\n', timeline(*args, code=2).stderr))
+for args, says in (([], 'FILE is required'), (['run.json', '-o'], '--output requires a value'), (['run.json', '--loops=3'], '--loops takes no value'), (['a', 'b', 'c'], 'unexpected argument c'),
+                   (['run.json', '--range', 'soon'], "--range: 'soon' is not a range like 1.2s:1.3s, 200ms: or :50us")):
+    expect(f'{args}: {says}', timeline(*args, code=2).stderr == f'ws-timeline: error: {says}; see ws-timeline --help\n')
 expect('a range behind the end', 'ends at 500 us' in timeline('run.json', '--range', '1s:', code=1).stderr)
 expect('an unwritable page', 'No such file' in timeline('run.json', '-o', 'no/where.html', code=1).stderr)
 expect('a full disk', 'No space left' in subprocess.run(f'ln -s /dev/full full.html && {shlex.quote(TIMELINE)} run.json -o full.html', shell=True, capture_output=True, text=True).stderr)

@@ -74,6 +74,7 @@ def problems(report, sums_of_phases=True):
         parts = [q for r in report['by_rank'] for q in r.get('phases', []) if q['phase'] == p['path']]
         for key in ('mpi_s', 'blocked_s', 'lent_s', 'borrowed_s', 'close_wait_s', 'computing_s', 'executions', 'iterations_stolen', 'instructions', 'cycles') if parts else ():
             holds(f'phase {p["path"]}: {key} of its ranks does not add up', close(p[key], sum(q.get(key, 0) for q in parts)))
+        holds(f'phase {p["path"]}: an efficiency of a rank is not between 0 and 1', all(0 <= q[key] <= 1 for q in parts for key in ('parallel_efficiency', 'load_balance')))
         if parts:
             holds(f'phase {p["path"]}: no rank took as long', close(p['wall_s'], max(q.get('wall_s', 0) for q in parts)))
             if report['cores'] == report['ranks']:

@@ -169,7 +169,7 @@ for elapsed, status in (1.00, 0), (0.5, 0), (1.04, 0), (1.08, 1):  # 3 % and a n
     done = run(*WORSE, in_time('now.json', elapsed))
     expect(f'{elapsed}: {done}', done.returncode == status and done.stdout.startswith(('passed: it took ', 'failed: it took ')[status]) and
            done.stdout.count('\n') == 1 and done.stderr == '')
-refused('a baseline of two', 'needs 3 runs or more', '--fail-if-worse', '3%', '--baseline', KEPT, '--baseline', KEPT, KEPT)
+refused('a baseline of two', '--baseline has 2 reports; --fail-if-worse needs 3 or more', '--fail-if-worse', '3%', '--baseline', KEPT, '--baseline', KEPT, KEPT)
 refused('a baseline that is none', 'is not JSON', *WORSE[:2], '--baseline', file('text.json', 'text'), '--baseline', base, KEPT)
 for args, says in ((('--fail-if', 'paralel_efficiency < 1', KEPT), 'did you mean parallel_efficiency?'), (('--fail-if', 'load_balance', KEPT), 'is not a condition'),
                    (('--fail-if', 'load_balance < much', KEPT), 'is not a number'), (('--fail-if-worse', '3%', KEPT), 'require each other'),
@@ -177,6 +177,25 @@ for args, says in ((('--fail-if', 'paralel_efficiency < 1', KEPT), 'did you mean
                    (('--html', '--csv', KEPT), 'excludes'), ((*CONDITION, '--html', KEPT), 'exclude other output'), (('--fail-if', 'load_balance < 1'), 'FILE is required')):
     done = run(*args)
     expect(f'{args}: {done}', done.returncode == 2 and done.stdout == '' and done.stderr.count('\n') == 1 and says in done.stderr)
+
+# Wrong values, in the same words whichever version of CLI11 this was built with.
+FIRST, LAST = 'ws-report: error: ', '; see ws-report --help\n'
+for args, says in ((('-o',), '--output requires a value: NAME' + LAST), (('-o', '', KEPT), "--output: '' is not the name of a file or folder" + LAST),
+                   (('--history', ''), "--history: '' is not the name of a folder" + LAST), (('-o', 'a', '-o', 'b', KEPT), '--output is given 2 times; once is the most\n'),
+                   (('--csv=yes', KEPT), '--csv takes no value' + LAST), (('--json=0', KEPT), '--json takes no value' + LAST), (('--html=1', KEPT), '--html takes no value' + LAST),
+                   (('--cvs', KEPT), 'unknown option --cvs; did you mean --csv?\n'), (('-x', KEPT), 'unknown option -x' + LAST),
+                   (('--fail-if', 'load_balance < ', KEPT), "--fail-if: '' is not a number like 0.03 or 3%" + LAST),
+                   (('--fail-if', '', KEPT), "--fail-if: '' is not a condition like parallel_efficiency < 0.9" + LAST),
+                   (('--fail-if', 'x < 1', KEPT), "--fail-if: no figure is called 'x'; ws-report --json FILE shows their names\n"),
+                   (('--fail-if-worse=-1%', '--baseline', base, KEPT), "--fail-if-worse: '-1%' is below 0" + LAST)):
+    done = run(*args)
+    expect(f'{args}: {done}', done.returncode == 2 and done.stdout == '' and done.stderr == FIRST + says)
+
+# Too little memory for a report: one of many loops, and about as much as the tool itself takes.
+many = {**json.loads(now), 'by_loop': 100000 * json.loads(now)['by_loop']}
+done = subprocess.run(['bash', '-c', 'ulimit -v 100000 && exec "$@"', '-', TOOL, str(file('many.json', json.dumps(many)))], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+expect(f'little memory: {done.stderr}', done.returncode == 2 and done.stdout == '' and
+       done.stderr == f'ws-report: {folder.name}/many.json: not enough memory; raise the limit (ulimit -v), or use a machine that has more\n')
 
 # Pages: what is in them is looked at in a browser (tests/job/report).
 odd = json.loads(good)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""python_test.py SOURCE LIBWS: `import workshare` without libws, with one that prints what it is asked (fake_libws.c), and its readers of reports."""
+"""python_test.py SOURCE LIBWS: `import workshare` without libws, with one that prints what it is asked (fake_libws.c), and its readers of reports, as lists and
+as data frames of pandas. 77 without pandas, which the frames were not tested with then."""
 import json
 import os
 import re
@@ -10,7 +11,7 @@ import zipfile
 
 SOURCE, LIBWS = sys.argv[1], os.path.abspath(sys.argv[2])
 sys.path.insert(0, os.path.join(SOURCE, 'tests'))
-from checks import fail, finish  # noqa: E402
+from checks import fail, finish, skips  # noqa: E402
 
 MODULE = os.path.join(SOURCE, 'tools/python')
 GOLDEN = os.path.join(SOURCE, 'tests/unit/observe/golden/report.json')
@@ -35,13 +36,30 @@ with workshare.phase('größer'), workshare.phase('inner'):
     pass
 print(workshare.enable(False), workshare.enable(), workshare.metrics(), flush=True)
 '''
+# What pandas makes of each table, and a figure by its name. `old` lacks a figure of the ranks and has no loops, phases and calls.
+FRAMES = '''
+import sys, warnings
+warnings.simplefilter('error')
+import pandas, workshare
+golden, old = sys.argv[1:]
+for reader in workshare.runs, workshare.ranks, workshare.loops, workshare.phases, workshare.rank_phases, workshare.calls:
+    one, two = reader(golden), reader(golden, old)
+    assert isinstance(one, pandas.DataFrame) and list(one.file.unique()) == [golden], reader
+    assert [c for c in one if c.endswith('_s') and one[c].dtype != float] == [], (reader, one.dtypes)
+    assert list(two[:len(one)].index) == list(range(len(one))) and list(two.columns) == list(one.columns), reader
+    print(reader.__name__, len(one), len(two), len(reader(old)), len(reader()))
+ranks = workshare.ranks(golden, old)
+print(ranks.lent_s.isna().tolist(), ranks.groupby('file', sort=False)['rank'].count().tolist(), ranks.lent_s.sum() == workshare.ranks(golden).lent_s.sum())
+table = workshare.rank_phases(golden).pivot(index='rank', columns='phase', values='wall_s')
+print(table.shape, sorted(table.columns))
+'''
 WITHOUT = "42 False\n'mine'\nFalse False None\n"
 WITH = ("phase solve begins\nwait begins\nwait ends\nphase ends\n42 True\nwait begins\nwait ends\n'mine'\nphase größer begins\nphase inner begins\nphase ends\n"
         "phase ends\nTrue False {'elapsed_s': 2.5, 'computing_s': 1.5, 'mpi_s': 1.0, 'blocked_s': 0.5}\n")
 
 
-def python(program, *arguments, path=MODULE, **environment):
-    done = subprocess.run([sys.executable, '-X', 'utf8', '-c', program, *arguments], env={**os.environ, 'PYTHONPATH': path, **environment}, timeout=30,
+def python(program, *arguments, path=MODULE, interpreter=sys.executable, **environment):
+    done = subprocess.run([interpreter, '-X', 'utf8', '-c', program, *arguments], env={**os.environ, 'PYTHONPATH': path, **environment}, timeout=30,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding='utf-8', check=False)
     return done.stdout
 
@@ -107,6 +125,30 @@ with tempfile.TemporaryDirectory() as folder:
         f.write('class DataFrame:\n    def __init__(self, rows, columns):\n        self.rows, self.columns = rows, columns\n')
     same('pandas', python(f'import workshare; t = workshare.loops({GOLDEN!r}); print(type(t).__name__, len(t.rows), t.columns[0])', path=f'{MODULE}:{folder}'),
          f'DataFrame {len(golden["by_loop"])} file\n')
+
+    # Pandas itself: Debian's package is for Debian's Python.
+    interpreter = next((p for p in (sys.executable, '/usr/bin/python3') if python('import pandas', interpreter=p) == ''), None)
+    if interpreter:
+        lacks = {**golden, 'by_loop': [], 'by_phase': [], 'by_call': [], 'by_rank': [{**rank, 'totals': {k: v for k, v in rank['totals'].items() if k != 'lent_s'}, 'phases': []}
+                                                                                for rank in golden['by_rank']]}
+        old = os.path.join(folder, 'old.json')
+        with open(old, 'w', encoding='utf-8') as f:
+            json.dump(lacks, f)
+        ranks, cells = len(golden['by_rank']), sum(len(rank['phases']) for rank in golden['by_rank'])
+        rows = {'runs': (1, 1), 'ranks': (ranks, ranks), 'loops': (len(golden['by_loop']), 0), 'phases': (len(golden['by_phase']), 0), 'rank_phases': (cells, 0),
+                'calls': (len(golden['by_call']), 0)}
+        names = sorted({'/'.join(p['phase']) for rank in golden['by_rank'] for p in rank['phases']})
+        same('data frames', python(FRAMES, GOLDEN, old, interpreter=interpreter),
+             ''.join(f'{name} {n} {n + more} {more} 0\n' for name, (n, more) in rows.items()) +
+             f'{ranks * [False] + ranks * [True]} {[ranks, ranks]} True\n({ranks}, {len(names)}) {names}\n')
+        # What docs/guides/python.md shows.
+        with open(os.path.join(SOURCE, 'docs/guides/python.md'), encoding='utf-8') as f:
+            shown = re.search(r'^```python\n(import workshare\n\nranks = .*?)^```', f.read(), re.S | re.M)[1]
+        lines = python(f'files = [{old!r}, {GOLDEN!r}]\n' + shown.replace("'run.json'", repr(GOLDEN)) + 'print(len(history))\n',
+                       interpreter=interpreter).splitlines()
+        same('the example', (lines[0].split(), len(lines), lines[-1]), (['rank', 'computing_s', 'blocked_s', 'lent_s'], ranks + 2, '2'))
+    else:
+        skips.add('python3-pandas is missing: data frames were tested with a stand-in only')
 
     # The wheel, as pip would unpack it.
     os.makedirs(os.path.join(folder, 'stage/share/workshare'))

@@ -37,7 +37,9 @@ TEST_CASE("conditions are read")
 TEST_CASE("what is no condition gets one message, which names the nearest figure")
 {
     CHECK(error_of("paralel_eficiency < 0.9") ==
-          "no figure is called \"paralel_eficiency\"; did you mean parallel_efficiency?");
+          "no figure is called 'paralel_eficiency'; did you mean parallel_efficiency?");
+    CHECK(error_of("x < 1") == "no figure is called 'x'; ws-report --json FILE shows their names");
+    CHECK(error_of("load_balance < much ") == "'much' is not a number like 0.03 or 3%");
     for (const char* wrong : {"", "<", "parallel_efficiency", "parallel_efficiency = 1", "parallel_efficiency <",
                               "parallel_efficiency < x", "parallel_efficiency < 1 s", "< 3", "load_balance << 1",
                               "load_balance < nan", "load_balance < inf"})
