@@ -81,7 +81,7 @@ def name_of(pid):
         return ''
 
 
-def wait_for_ranks(processes, program, ranks, seconds=10):
+def wait_for_ranks(processes, program, ranks, seconds=30):
     """The ids of a job's ranks, in rising order, as soon as that many of them run the program. A child that a rank has made, or the command `workshare` to
     see which libraries the program needs, is none of them."""
     found = []

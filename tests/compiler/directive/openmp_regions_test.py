@@ -98,9 +98,12 @@ def main():
     expect('threads that keep their cores', [regions, 'expect-unseen'], 'ok', OMP_WAIT_POLICY='Active', **WATCHED)
     expect('threads that leave them after a while', [regions], 'ok', OMP_WAIT_POLICY='Active', GOMP_SPINCOUNT='10000', KMP_BLOCKTIME='1', **WATCHED)
     expect('or never', [regions, 'expect-unseen'], 'ok', OMP_WAIT_POLICY='Active', GOMP_SPINCOUNT='infinity', KMP_BLOCKTIME='infinite', **WATCHED)
-    status, text = run([regions, 'cost'], **WATCHED)
-    plain, counted = map(float, re.findall(r'(\d+) ns', text))
-    if status or counted > 2 * plain + 2000:      # usually some ten nanoseconds; this is for what is quite wrong
+    for _ in range(5):      # others may have the CPUs meanwhile
+        status, text = run([regions, 'cost'], **WATCHED)
+        plain, counted = map(float, re.findall(r'(\d+) ns', text))
+        if not status and counted <= 2 * plain + 2000:      # usually some ten nanoseconds; this is for what is quite wrong
+            break
+    else:
         sys.exit(f'FAILED: counting is dear: {text}')
     print(text, end='')
 

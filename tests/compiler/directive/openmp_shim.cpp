@@ -15,7 +15,7 @@ const OpenMP& find_openmp(void*) { std::abort(); }
 int nesting_level() { std::abort(); }
 bool sees_forks() { std::abort(); }
 void see_all_forks() { std::abort(); }
-RuntimeSchedule runtime_schedule() { std::abort(); }
+OmpSchedule omp_schedule() { std::abort(); }
 }
 
 extern "C" {

@@ -51,8 +51,7 @@ def initializes_twice():
 
 def loses_launcher():
     def end_launcher(processes):
-        wait_for_ranks(processes, 'host', 2)
-        time.sleep(0.5)
+        patience.waited_for(lambda: any(name_of(pid) == 'begun' for pid in processes()), 30)
         for pid in processes():
             if name_of(pid) in ('orterun', 'mpirun.openmpi', 'mpiexec.hydra', 'mpirun', 'mpirun.mpich'):
                 kill(pid)

@@ -60,11 +60,17 @@ result = check('compared_cxx_' + COMPILERS[0], 'right', 1)
 expect(result, 'it does not say that a class cannot be compared', re.search("  api class .*; reductions not compared: of 'result'", result.err))
 
 # A chain is wrong in every order but one, also with one thread.
-result = check(own, 'chain', 2, code=1)
-expect(result, 'no line', re.search(r"^workshare check: chain: reduction 'total' is 4498500 in order and \d+ in another order, both with one thread$",
-                                    result.err, re.MULTILINE))
-expect(result, 'the report does not tell', 'Reductions of 1 loop of 1 compared with one thread DIFFER: the exit status is 1.' in result.err)
-expect(result, 'the last line', result.err.endswith("Compare the program's other results with those of a run without -workshare.\n"))
+@repeated
+def chain():
+    result = check(own, 'chain', 2, code=None)
+    likely(result, 'no line', re.search(r"^workshare check: chain: reduction 'total' is 4498500 in order and \d+ in another order, both with one thread$",
+                                        result.err, re.MULTILINE))
+    expect(result, f'exit status {result.code}', result.code == 1)
+    expect(result, 'the report does not tell', 'Reductions of 1 loop of 1 compared with one thread DIFFER: the exit status is 1.' in result.err)
+    expect(result, 'the last line', result.err.endswith("Compare the program's other results with those of a run without -workshare.\n"))
+
+
+chain()
 
 
 # Races are seen by chance only. exit(3) stays 3, and a rank that goes on after MPI_Finalize is not killed.
@@ -99,6 +105,13 @@ for kind, why in ('prints', 'its body makes the system call write'), ('writes', 
         ('time', 'two serial passes give different results'), ('sends', '(its body writes shared memory, or calls MPI|.*system call)'):
     is_told(kind, why)
 result = check(own, 'mpi')
-result = check(own, 'record')
-expect(result, 'the rest of the loop is not compared', re.search("^  record .*none differs, not all: of 'p'", result.err, re.MULTILINE))
+
+
+@repeated
+def partly():
+    result = check(own, 'record')
+    likely(result, 'the rest of the loop is not compared', re.search("^  record .*none differs, not all: of 'p'", result.err, re.MULTILINE))
+
+
+partly()
 finish()

@@ -185,7 +185,7 @@ def leftovers(before):
     def now():
         files, system_v = segments()
         return sorted(p for p in files - before[0] if not in_use(p)) + sorted(system_v - before[1])
-    return [] if patience.waited_for(lambda: not now(), 2) else now()
+    return [] if patience.waited_for(lambda: not now(), 10) else now()
 
 
 def run(*args, steals=False, **how):
@@ -243,7 +243,7 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
         status = job.returncode if ended else 'time limit'
         hang = [] if ended else threads_of(processes_of(mark))
         seconds = time.monotonic() - began
-        left = end_processes(mark, 0 if status == 'time limit' else 3)
+        left = end_processes(mark, 0 if status == 'time limit' else 10)
         job.wait()
         beside.join()
         out.seek(0), err.seek(0)

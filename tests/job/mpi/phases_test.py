@@ -58,7 +58,7 @@ def as_counted(result):
                     expect(result, f'{path}: rank {rank} entered {parts[rank].get("entered")}', parts[rank].get('entered') == entered)
                     likely(result, f'{path}: rank {rank} took {own}: {parts[rank].get("wall_s")}', near(parts[rank].get('wall_s', 0), own))
     run_ = result.by_path['']['whole']
-    expect(result, f'the run took {result.report["elapsed_s"]}: {run_["wall_s"]}', near(run_['wall_s'], result.report['elapsed_s'], 1e-3, 1e-3))
+    likely(result, f'the run took {result.report["elapsed_s"]}: {run_["wall_s"]}', near(run_['wall_s'], result.report['elapsed_s'], 1e-3, 1e-3))
 
 
 @repeated

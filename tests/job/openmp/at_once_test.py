@@ -6,10 +6,13 @@ Arguments: mpirun, the folder of the programs, gcc or clang."""
 import re
 import sys
 
-from job import expect, finish, run
+from job import expect, finish, likely, repeated, run
 
 CORES = 16
-for schedule, most_longer in ('static', 1.5), ('dynamic', 1.25):  # 16 equal parts, of which 8 begin later, take 1.25
+
+
+@repeated
+def on_all_cores(schedule, most_longer):
     result = run(f'at_once.{sys.argv[3]}', 6, schedule, env={'WS_CORES': str(CORES), 'OMP_NUM_THREADS': '8'}, limit=60,
                  options=('-workshare-openmp=share', '-workshare-workers=7'), title=schedule)
     found = re.search(r'right, ([\d.]+) s, on one core ([\d.]+) s', result.out)
@@ -17,11 +20,19 @@ for schedule, most_longer in ('static', 1.5), ('dynamic', 1.25):  # 16 equal par
     if found:
         took, serial = float(found[1]), float(found[2])
         expect(result, f'more cores than there are: {took} s', took >= 0.99 * serial / CORES)
-        expect(result, f'the cores were not used: {took} s for {serial / CORES} s', took <= most_longer * serial / CORES)
+        likely(result, f'the cores were not used: {took} s for {serial / CORES} s', took <= most_longer * serial / CORES)
+
 
 # Where dealing a chunk takes longer than the chunk, nobody knows what sharing has gained.
-result = run(f'at_once.{sys.argv[3]}', 6, 'fine', env={'OMP_NUM_THREADS': '1'}, limit=60, options=('-workshare-openmp=share',), title='short chunks')
-expect(result, 'not right', 'right, ' in result.out)
-expect(result, 'a gain is claimed', 'times as fast as' not in result.err)
-expect(result, 'no reason', 'larger chunks help (' in result.err)
+@repeated
+def short_chunks():
+    result = run(f'at_once.{sys.argv[3]}', 6, 'fine', env={'OMP_NUM_THREADS': '1'}, limit=60, options=('-workshare-openmp=share',), title='short chunks')
+    expect(result, 'not right', 'right, ' in result.out)
+    likely(result, 'a gain is claimed', 'times as fast as' not in result.err)
+    likely(result, 'no reason', 'larger chunks help (' in result.err)
+
+
+on_all_cores('static', 1.5)     # 16 equal parts, of which 8 begin later, take 1.25
+on_all_cores('dynamic', 1.25)
+short_chunks()
 finish()

@@ -14,7 +14,7 @@
  * dies before it learns of a move); die-moving (in the middle of one); waits (rank 0 is slower, and the others wait for
  * it in MPI); waits-split (the same, with XMPI_Monitor_end_begin); left (the same as waits, and the partition ends
  * before it is known what follows from the last interval); load (rank 1 takes longer than its pretended processor);
- * burst (the same in the first two intervals alone); dear (rank 1's rows take twice the computing; until the first
+ * burst (the same in the first two intervals alone); costly (rank 1's rows take twice the computing; until the first
  * move); constant (processes take the same time whatever rows they have, so no move gains anything; and moves are
  * expensive); resize (more and fewer processes have rows); resize-split (the same, with XMPI_Monitor_end_begin);
  * die-resizing (a process that had no rows dies in the middle of that); goal (row by row in 0.1 ms, an iteration is to
@@ -156,7 +156,7 @@ static void compute(const char *mode, long i)
     } else if (!strcmp(mode, "sometimes")) {
         if (i / (2 * INTERVAL) % 2)
             CHECK(XMPI_Set_work(rows, 1e6 * (double) count) == MPI_SUCCESS);
-    } else if (!strcmp(mode, "dear")) {
+    } else if (!strcmp(mode, "costly")) {
         volatile double x = 1;
         for (long k = 0; k < 3000 * count * (rank + 1); k++)
             x = x * 1.0000001;
@@ -202,7 +202,7 @@ static void iterate_with(const char *mode, long iterations)
         if (moved && rank == 0)
             printf("moved at %ld\n", i);
         moves += moved;
-        if (moved && !strcmp(mode, "dear")) /* what was measured before shows how it was measured */
+        if (moved && !strcmp(mode, "costly")) /* what was measured before shows how it was measured */
             break;
     }
 }
@@ -503,8 +503,8 @@ int main(int argc, char **argv)
         } else if (!strcmp(mode, "die-moving")) {
             die_moving(iterations);
         } else if (!strncmp(mode, "waits", 5) || !strcmp(mode, "left") || !strcmp(mode, "load") ||
-                   !strcmp(mode, "burst") || !strcmp(mode, "dear") || !strcmp(mode, "some") || !strcmp(mode, "worse") ||
-                   !strcmp(mode, "sometimes")) {
+                   !strcmp(mode, "burst") || !strcmp(mode, "costly") || !strcmp(mode, "some") ||
+                   !strcmp(mode, "worse") || !strcmp(mode, "sometimes")) {
             iterate_with(mode, iterations);
         } else if (!strcmp(mode, "goal")) {
             CHECK(XMPI_Set_goal(rows, XMPI_GOAL_TIME, 0.033) == MPI_SUCCESS);

@@ -93,16 +93,23 @@ two_at_once()
 # By nodes: ranks of a node have equal rows, nodes by their speed
 rows_are(alike_by_nodes, 'flex_rows', 'node', 1200, 30, ranks=4, speeds='1e4,3e4,1e4,7e4', env={'MPIR_CVAR_NUM_CLIQUES': '2'})
 
+
 # ---- what a move is told by
-with tempfile.TemporaryDirectory() as folder:
-    trace, report = os.path.join(folder, 'a.json'), os.path.join(folder, 'b.txt')
-    result = job('flex_rows', 'split', 1000, 30, ranks=3, speeds='1e4,2e4,3e4', options=(*INTERVAL, '-workshare-trace=' + trace, '-workshare-report=' + report))
-    with open(trace) as f:
-        moved = [e for e in json.load(f)['traceEvents'] if e.get('cat') == 'rows']
-    expect(result, f'events {moved}', len(moved) == 3 and all(e['args']['rows'] > 100 and e['args']['bytes'] > 1000 for e in moved))
-    with open(report) as f:
-        expect_lines(result, f.read(), r'looks of the ranks at balance; 3 times their rows moved, [\d.]+ MB sent and received',
-                     r'measured after moves: \d+ % of the gain that was expected')
+@repeated   # when it pays
+def is_told():
+    with tempfile.TemporaryDirectory() as folder:
+        trace, report = os.path.join(folder, 'a.json'), os.path.join(folder, 'b.txt')
+        result = job('flex_rows', 'split', 1000, 30, ranks=3, speeds='1e4,2e4,3e4', options=(*INTERVAL, '-workshare-trace=' + trace, '-workshare-report=' + report))
+        with open(trace) as f:
+            moved = [e for e in json.load(f)['traceEvents'] if e.get('cat') == 'rows']
+        likely(result, f'events {moved}', len(moved) == 3 and all(e['args']['rows'] > 100 and e['args']['bytes'] > 1000 for e in moved))
+        with open(report) as f:
+            expect_lines(result, f.read(), r'looks of the ranks at balance; 3 times their rows moved, [\d.]+ MB sent and received',
+                         r'measured after moves: \d+ % of the gain that was expected')
+
+
+is_told()
+
 
 # ---- where the plan is made: by ranks 1 and 2 while they wait in MPI, in both forms of an iteration's end; by rank 0, for which they wait, at that end.
 # None is carried out, as the program says that it has no iterations left, so each interval of one iteration has one.
@@ -199,16 +206,28 @@ def needs_little(speeds):
 
 needs_little('1e4,3e4')
 needs_little('1e3,3e4,6e4')     # in rounds
-result = job('flex_rows', 'little', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
-expect(result, f'moves {counts(result)[1]}', counts(result) == ([334, 333, 333], [0, 0, 0]))
-expect(result, 'not said once', result.err.count('has no memory for more') == 1 and 'for lack of memory' in result.err)
-result = job('flex_rows', 'starved', 600, 30, ranks=2, speeds='1e4,3e4', env={'WS_FLEX_CHECK': '0'})
-expect(result, 'rows have moved', 'rank 1 rows 300 -> 300' in result.out and ' moves 0' in result.out)
-expect(result, 'not said once', result.err.count('has no memory for more') == 1 and 'for lack of memory' in result.err)
+
+
+@repeated   # a move is tried when it would pay
+def moves_nothing(stays, *args, **how):
+    result = job('flex_rows', *args, 30, **how)
+    expect(result, 'rows have moved', stays(result))
+    likely(result, 'not said once', result.err.count('has no memory for more') == 1 and 'for lack of memory' in result.err)
+
+
+moves_nothing(lambda result: counts(result) == ([334, 333, 333], [0, 0, 0]), 'little', 1000, ranks=3, speeds='1e4,2e4,3e4')
+moves_nothing(lambda result: 'rank 1 rows 300 -> 300' in result.out and ' moves 0' in result.out, 'starved', 600, ranks=2, speeds='1e4,3e4', env={'WS_FLEX_CHECK': '0'})
+
 
 # ---- the checksums find a row that its move has changed: the last process gets fewer rows than it had, and one is not what it was
-result = job('flex_rows', 'corrupt', 1000, 30, ranks=3, speeds='3e4,2e4,1e4', code='error', limit=30)
-expect(result, 'it is not said', 'XMPI: a move has changed rows; ending the job' in result.err)
+@repeated
+def is_found():
+    result = job('flex_rows', 'corrupt', 1000, 30, ranks=3, speeds='3e4,2e4,1e4', code=None, limit=30)
+    likely(result, 'it is not said', 'XMPI: a move has changed rows; ending the job' in result.err)
+    expect(result, 'exit status 0 where an error was wanted', result.code != 0)
+
+
+is_found()
 
 # ---- more and fewer processes have rows; half of them begin without
 for mode in 'resize', 'resize-split':
@@ -244,10 +263,21 @@ for ranks in 1, 3:
         job('flex_errors', ranks=ranks, workshare=workshare)
 result = job('flex_errors', 'fatal', ranks=2, workshare=False, code='error')
 expect(result, 'no message', 'XMPI_Register' in result.err and 'address is NULL' in result.err and 'went on' not in result.out)
-result = job('flex_rows', 'unlike', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
-expect(result, 'no error on all ranks', len(re.findall(r'error 1: .*', result.out)) == 3 and 'registered different structures' in result.out)
-result = job('flex_rows', 'gone', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
-expect(result, 'no error on all ranks', len(re.findall(r'error 1: .*', result.out)) == 3 and '*address is NULL (rank 1)' in result.out)
+
+
+@repeated   # rows are looked at when they are to move
+def is_an_error(mode, wanted):
+    result = job('flex_rows', mode, 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
+    likely(result, f'no error on all ranks: {wanted}', len(re.findall(r'error 1: .*', result.out)) == 3 and wanted in result.out)
+
+
+for mode, wanted in (('unlike', 'registered different structures'), ('gone', '*address is NULL (rank 1)'),
+                     ('unmapped', 'the memory of *address is not there any more (rank 1)'),
+                     ('static', '*address is not memory from malloc(): it is a static variable (rank 1)'),
+                     ('stack', '*address is not memory from malloc(): it is on the stack (rank 1)'),
+                     ('inside', '*address is not memory from malloc(): it is inside other memory'),
+                     ('small', r'the memory of *address has 72 bytes, but')):
+    is_an_error(mode, wanted)
 result = job('flex_rows', 'constant', 40, 4, ranks=2, options=('-workshare-flex-interval', '2'), env={'WS_FLEX_TH1': '100'})
 for former, now in ('-workshare-flex-interval', '-workshare-rows-interval'), ('WS_FLEX_TH1', 'WS_ROWS_CPU_LOSS'):
     expect(result, f'{former} is not taken', f'{former} is now called {now}' in result.err)
@@ -256,18 +286,14 @@ for options, wanted in ((('-workshare-rows-patience', 'long'), "'long' is not au
     result = job('flex_rows', 'all', 10, 1, options=options, code=1)
     expect(result, f'{wanted!r} is not said', wanted in result.err)
 
-result = job('flex_rows', 'unmapped', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
-expect(result, 'no error on all ranks', len(re.findall(r'error 1: .*', result.out)) == 3 and 'the memory of *address is not there any more (rank 1)' in result.out)
-
-for mode, wanted in (('static', '*address is not memory from malloc(): it is a static variable (rank 1)'),
-                     ('stack', '*address is not memory from malloc(): it is on the stack (rank 1)'),
-                     ('inside', '*address is not memory from malloc(): it is inside other memory'),
-                     ('small', r'the memory of *address has 72 bytes, but')):
-    result = job('flex_rows', mode, 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
-    expect(result, f'no error on all ranks: {wanted}', len(re.findall(r'error 1: .*', result.out)) == 3 and wanted in result.out)
-
 # ---- a process dies while rows move, before or after: the job ends. They move at the end of the sixth iteration.
-expect(result := job('flex_rows', 'split', 1000, 6, ranks=3, speeds='1e4,2e4,3e4'), 'nothing moved', counts(result)[1] == [1, 1, 1])
+@repeated
+def moves_in_six():
+    result = job('flex_rows', 'split', 1000, 6, ranks=3, speeds='1e4,2e4,3e4')
+    likely(result, 'nothing moved', counts(result)[1] == [1, 1, 1])
+
+
+moves_in_six()
 job('flex_rows', 'die-moving', 1000, 6, ranks=3, speeds='1e4,2e4,3e4', code='error', limit=30)
 job('flex_rows', 'die-resizing', 1000, 6, ranks=4, options=('-workshare-spare', '2'), code='error', limit=30, env={'FLEX_WITH_ROWS': '2'})
 for die in 6, 7:
@@ -341,7 +367,7 @@ for counts_what, wanted in ('flop', 'floating-point operations'), ('instructions
 # that, with 500 rows; by the counts as they are it would get 418. What others take of a processor counts, too.
 @repeated
 def made_equal():
-    result = run('flex_rows', 'dear', '800', '300', options=('-workshare-rows-interval', '15', '-workshare-rows-cpu-loss', '100'),
+    result = run('flex_rows', 'costly', '800', '300', options=('-workshare-rows-interval', '15', '-workshare-rows-cpu-loss', '100'),
                  env={'LD_PRELOAD': counters, 'FAKE_PAPI': 'flop', 'FAKE_PAPI_TIMES': '10'}, ranks=2)
     rows = counts(result)[0]
     likely(result, f'rows {rows}', len(rows) == 2 and 455 < rows[0] < 545)

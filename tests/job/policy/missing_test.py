@@ -7,7 +7,7 @@ UNLESS = r'; the job hangs unless all ranks of the communicator make this call e
 
 
 def names(what, line, ranks=2, code=3, **how):
-    result = run('missing', what, ranks=ranks, code=code, limit=40, **how)
+    result = run('missing', what, ranks=ranks, code=code, limit=60, **how)
     expect_lines(result, result.err, line)
     expect(result, 'more than one note', sum(' has waited 9 s in ' in line for line in result.messages()) == 1)
 
@@ -17,7 +17,7 @@ def waits(call, missing, rank='0'):
 
 
 def nothing_without():
-    result = run('missing', 'slow', ranks=2, workshare=False, limit=40)
+    result = run('missing', 'slow', ranks=2, workshare=False, limit=60)
     expect(result, 'a note without -workshare', 'note:' not in result.err)
 
 

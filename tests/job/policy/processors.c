@@ -4,11 +4,12 @@
  * Each rank has so much work a turn, in microseconds of one thread; its threads sleep for it, or compute.
  *
  *   processors sleep|compute TURNS LOOPS WORK... [set=N] [clause=N] [die=TURN] [irregular=1]
- *              [every=TURNS]
+ *              [every=TURNS] [until=FILE]
  *
  * LOOPS: parallel regions that the work is cut into. set: omp_set_num_threads(N) at the start. clause: the loops ask
  * for N threads. die: a signal ends rank 1 while it waits in that turn. irregular: no two turns have the same MPI
- * calls. every: each rank's work goes to the next rank after this many turns.
+ * calls. every: each rank's work goes to the next rank after this many turns. until: two ranks end earlier, after the
+ * turn in which there is such a file.
  *
  * Each rank prints what it was told and what it saw, rank 0 also the time of a turn, the median of the last third.
  * Every iteration is counted: one that is lost or done twice ends the job. */
@@ -72,19 +73,23 @@ int main(int argc, char **argv)
     int rank, ranks, clause = 0, die = -1, irregular = 0, every = 0, least = 1 << 30, most = 0, highest = 0;
     double work[most_ranks];
     int works = 0;
+    const char *until = NULL;
     const int told_before = omp_get_max_threads();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 5)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    const int sleeps = !strcmp(argv[1], "sleep"), turns = atoi(argv[2]), loops = atoi(argv[3]);
+    const int sleeps = !strcmp(argv[1], "sleep"), loops = atoi(argv[3]);
+    int turns = atoi(argv[2]);
     for (int i = 4; i < argc; i++) {
         if (sscanf(argv[i], "set=%d", &clause) == 1) {
             omp_set_num_threads(clause);
             clause = 0;
-        } else if (sscanf(argv[i], "clause=%d", &clause) != 1 && sscanf(argv[i], "die=%d", &die) != 1 &&
-                   sscanf(argv[i], "irregular=%d", &irregular) != 1 && sscanf(argv[i], "every=%d", &every) != 1)
+        } else if (!strncmp(argv[i], "until=", 6))
+            until = argv[i] + 6;
+        else if (sscanf(argv[i], "clause=%d", &clause) != 1 && sscanf(argv[i], "die=%d", &die) != 1 &&
+                 sscanf(argv[i], "irregular=%d", &irregular) != 1 && sscanf(argv[i], "every=%d", &every) != 1)
             work[works++ % most_ranks] = atof(argv[i]);
     }
     if (!sleeps)
@@ -130,7 +135,7 @@ int main(int argc, char **argv)
             const struct itimerval soon = {{0, 0}, {0, 5000}};
             setitimer(ITIMER_REAL, &soon, NULL);
         }
-        int to = rank, from;
+        int to = rank == 0 && until && access(until, F_OK) == 0 ? -1 : rank, from;
         MPI_Sendrecv(&to, 1, MPI_INT, (rank + 1) % ranks, 0, &from, 1, MPI_INT, (rank + ranks - 1) % ranks, 0,
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         for (int i = 0; irregular && i < 8; i++) {
@@ -142,6 +147,8 @@ int main(int argc, char **argv)
         }
         MPI_Barrier(MPI_COMM_WORLD);
         times[turn % most_turns] = now() - began;
+        if (until && (to < 0 || from < 0))
+            turns = turn + 1;
     }
     if (kept != rank + 100) {
         printf("rank %d: thread-private data are lost\n", rank);

@@ -3,6 +3,7 @@
 (-workshare-across-jobs). Two jobs at a time; cores are pretended, and threads sleep for their work.
 
 The job that lends has two ranks on two pretended nodes: one computes all the time, the other waits for it most of the time."""
+from functools import partial
 import json
 import os
 import re
@@ -25,11 +26,11 @@ def asked(mode):
     return tuple(f'-workshare-openmp={mode}'.replace(' across jobs', ' -workshare-across-jobs').split())
 
 
-def lender(mode, turns, *args, work=(400000, 40000), **how):
+def lender(mode, *args, turns=1000, work=(400000, 40000), limit=200, **how):
     """`work`: microseconds of one thread in a turn, of the rank that computes and of the one that waits."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'report.json')
-        result = run('processors', 'sleep', turns, 1, *work, *args, options=(*asked(mode), f'-workshare-report={path}'), env=LENDER, **how)
+        result = run('processors', 'sleep', turns, 1, *work, *args, options=(*asked(mode), f'-workshare-report={path}'), env=LENDER, limit=limit, **how)
         if os.path.exists(path):
             with open(path) as f:
                 result.given = json.load(f)['totals']['openmp_given_s']
@@ -55,27 +56,32 @@ def threads(result):
 
 
 def together(lend, *borrow):
-    """Runs `lend` and, while it is there, each of `borrow`, one after the other; all results."""
+    """Runs `lend`, which gets an argument by which it ends in the end, and meanwhile each of `borrow`, one after the other; all results."""
     done = []
     there = threading.Event()
 
     def waits_for_ranks(processes):
-        while not any(name_of(pid) == 'processors' for pid in processes()):
-            time.sleep(0.02)
+        patience.waited_for(lambda: any(name_of(pid) == 'processors' for pid in processes()), 30)
         time.sleep(0.5)  # MPI_Init
         there.set()
-    beside = threading.Thread(target=lambda: done.append(lend(meanwhile=waits_for_ranks)))
-    beside.start()
-    there.wait(60)
-    results = [b() for b in borrow]
-    beside.join()
+    with tempfile.TemporaryDirectory() as folder:
+        end = os.path.join(folder, 'end')
+        beside = threading.Thread(target=lambda: done.append(lend(f'until={end}', meanwhile=waits_for_ranks)))
+        beside.start()
+        there.wait(200)
+        try:
+            results = [b() for b in borrow]
+        finally:
+            with open(end, 'w'):
+                pass
+            beside.join()
     return done + results
 
 
 def kill_ranks(after):
     def now(processes):
+        patience.waited_for(lambda: any(name_of(pid) == 'processors' for pid in processes()), 30)
         time.sleep(after)
-        patience.waited_for(lambda: any(name_of(pid) == 'processors' for pid in processes()), 5)
         for pid in processes():
             if name_of(pid) == 'processors':
                 kill(pid)
@@ -92,7 +98,7 @@ def shared(result):
 # ---- both share; only the borrower; only the lender; and both, but jobs are not looked at
 @repeated
 def both_share(*more):
-    lent, both, *others = together(lambda **how: lender('auto across jobs', 36, limit=60, **how), lambda: borrower('auto across jobs', 40), *more)
+    lent, both, *others = together(partial(lender, 'auto across jobs'), lambda: borrower('auto across jobs', 40), *more)
     expect(lent, 'the job that lends has its own threads', re.findall(r'least (\d+) most', lent.out) == ['4', '4'])
     if others:
         alone, without = others
@@ -106,24 +112,23 @@ def both_share(*more):
 
 
 both_share(lambda: borrower('auto', 40), lambda: borrower('auto across jobs', 20, env={**BORROWER, 'WS_IGNORE_JOBS': '1'}))
-lent, kept = together(lambda **how: lender('auto', 25, limit=60, **how), lambda: borrower('auto across jobs', 40))
+lent, kept = together(partial(lender, 'auto'), lambda: borrower('auto across jobs', 40))
 expect(kept, f'nothing is taken from a job that does not share: {threads(kept)}', threads(kept) == (4, 4))
 
 
 # ---- they come back on demand: the rank computes for 40 % of the time, and no region begins with its cores then
 @repeated
 def on_demand():
-    lent, also = together(lambda **how: lender('lend across jobs', 25, limit=60, work=(400000, 160000), **how), lambda: borrower('lend across jobs', 60))
+    lent, also = together(partial(lender, 'lend across jobs', work=(400000, 160000)), lambda: borrower('lend across jobs', 60))
     regions, used, late = shared(also) or (0, 0, 0)
     likely(also, f'with and without: {threads(also)}', threads(also)[0] == 4 and threads(also)[1] >= 8)
     likely(also, f'regions that began while their owner waited: {late} of {used} s beside it', 0 < used and late < 0.3 * used)
 
 
 # ... and those that are inside are left as soon as their threads have done their part: those on cores of the other job after 15 of a region's 60 ms
-# The owner has to be there longer than the regions of 3 s: it cannot count what others use its cores for afterwards.
 @repeated
 def left_inside():
-    lent, left = together(lambda **how: lender('lend across jobs', 70, limit=60, work=(400000, 160000), **how), uneven)
+    lent, left = together(partial(lender, 'lend across jobs', work=(400000, 160000)), uneven)
     counts = {name: left.totals[f'openmp_shared_{name}'] for name in ('recalled', 'left', 's', 'late_s')}
     expect(left, f'more are left than were recalled: {counts}', counts['recalled'] >= counts['left'])
     expect(lent, f'what the owner counts is less by that: {lent.given} s', abs(lent.given - counts['s']) < 0.01)
@@ -136,7 +141,7 @@ def left_inside():
 # ---- a job that has ended, while another one of the two keeps the book
 @repeated
 def outlives():
-    first = threading.Thread(target=lambda: lender('auto across jobs', 3))
+    first = threading.Thread(target=lambda: lender('auto across jobs', turns=3))
     first.start()
     both = borrower('auto across jobs', 80)
     first.join()
@@ -146,7 +151,7 @@ def outlives():
 # ---- either of them dies
 @repeated
 def borrows_again():
-    lent, died, again = together(lambda **how: lender('auto across jobs', 36, limit=60, **how), lambda: borrower('auto across jobs', 500, code='error', meanwhile=kill_ranks(1.5)),
+    lent, died, again = together(partial(lender, 'auto across jobs'), lambda: borrower('auto across jobs', 500, code='error', meanwhile=kill_ranks(1.5)),
                                  lambda: borrower('auto across jobs', 20))
     likely(again, f'what a borrower had that died can be had again: {threads(again)}', threads(again)[1] >= 8)
 
@@ -156,7 +161,7 @@ def outlives_a_lender():
     done = []
     beside = threading.Thread(target=lambda: done.append(borrower('auto across jobs', 100)))
     beside.start()
-    lender('auto across jobs', 500, code='error', meanwhile=kill_ranks(1.5))
+    lender('auto across jobs', code='error', meanwhile=kill_ranks(1.5))
     beside.join()
     likely(done[0], f'a lender that dies: {threads(done[0])}', threads(done[0])[1] >= 8)
 
@@ -164,7 +169,7 @@ def outlives_a_lender():
 on_demand()
 left_inside()
 outlives()
-lent, died = together(lambda **how: lender('auto across jobs', 25, limit=60, **how), lambda: borrower('auto across jobs', 500, code='error', meanwhile=kill_ranks(1.5)))
+lent, died = together(partial(lender, 'auto across jobs'), lambda: borrower('auto across jobs', 500, code='error', meanwhile=kill_ranks(1.5)))
 expect(lent, 'a borrower that dies does not harm the job that lends', lent.code == 0)
 borrows_again()
 outlives_a_lender()

@@ -11,7 +11,7 @@ import time
 
 from job import expect, finish, likely, repeated, run
 import patience
-from processes import wait_for_ranks
+from processes import kill, wait_for_ranks
 
 WS_TOP = sys.argv[3]
 
@@ -32,6 +32,7 @@ class Watcher:
     def __call__(self, processes):
         pids = wait_for_ranks(processes, 'top_job', self.ranks)
         if not attached(pids[0]):
+            self.beside(pids)
             return
         watch = subprocess.Popen([WS_TOP, '--json', '--count', '0', '-i', self.interval, '--pid', str(pids[0])], stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True)
@@ -48,7 +49,7 @@ def watched_to_its_end():
     watcher = Watcher(3, once)
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, 'run.json')
-        result = run('top_job', 10, 150, ranks=3, options=(f'-workshare-report={report}',), env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '3'}, meanwhile=watcher)
+        result = run('top_job', 30, 150, ranks=3, options=(f'-workshare-report={report}',), env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '3'}, meanwhile=watcher)
         with open(report) as f:
             reported = {'/'.join(phase['path']): phase for phase in json.load(f)['by_phase']}
     seen = watcher.seen
@@ -117,6 +118,7 @@ def killed():
         os.kill(pids[1], signal.SIGKILL)
     watcher = Watcher(3, kill)
     result = run('top_job', 1000, 50, ranks=3, env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '3'}, code='error', meanwhile=watcher)
+    likely(result, watcher.err, watcher.code is not None)
     expect(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0 and not watcher.err)
     likely(result, 'that ranks died is told', watcher.seen and watcher.seen[-1]['over'] and watcher.seen[-1]['died'] >= 1)
 
@@ -124,7 +126,7 @@ def killed():
 @repeated
 def as_several_nodes():
     watcher = Watcher(4)
-    result = run('top_job', 2, 100, ranks=4, env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '2', 'MPIR_CVAR_NUM_CLIQUES': '2'}, meanwhile=watcher)
+    result = run('top_job', 30, 100, ranks=4, env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '2', 'MPIR_CVAR_NUM_CLIQUES': '2'}, meanwhile=watcher)
     likely(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0)
     if watcher.seen:
         job = watcher.seen[-1]
@@ -135,9 +137,11 @@ def without_workshare():
     told = []
 
     def look(processes):
-        rank = wait_for_ranks(processes, 'top_job', 2)[0]
-        told.append(subprocess.run([WS_TOP, '--once', '--pid', str(rank)], capture_output=True, text=True))
-    result = run('top_job', 1, 200, workshare=False, meanwhile=look)
+        ranks = wait_for_ranks(processes, 'top_job', 2)
+        told.append(subprocess.run([WS_TOP, '--once', '--pid', str(ranks[0])], capture_output=True, text=True))
+        for rank in ranks:
+            kill(rank)
+    result = run('top_job', 1000, 200, workshare=False, code='error', meanwhile=look)
     expect(result, f'a job without -workshare: {told}', told and told[0].returncode == 1 and 'is not a rank of a -workshare job' in told[0].stderr)
 
 

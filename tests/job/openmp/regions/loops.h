@@ -12,7 +12,7 @@ LOOP(by_itself, "omp parallel for schedule(auto) reduction(+ : sum)")
 LOOP(runtime, "omp parallel for schedule(runtime) reduction(+ : sum)")
 LOOP(three, "omp parallel for num_threads(3) reduction(+ : sum)")
 
-/* A chunk is one thread's, and with static they are dealt in turn: as OMP_SCHEDULE says, or the program itself. */
+/* A chunk is one thread's, and with static they are assigned in turn: as OMP_SCHEDULE says, or the program itself. */
 static int runtime_chunks(void)
 {
     static int owner[iterations];

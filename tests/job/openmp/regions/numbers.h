@@ -44,7 +44,7 @@ static int numbers_in_a_row(void)
     return each_marked_once();
 }
 
-/* The number by which a loop is dealt is one that the program uses, too. */
+/* The number by which a loop is distributed is one that the program uses, too. */
 static int number_after_loop(void)
 {
     memset(marks, 0, (size_t) told * sizeof *marks);
