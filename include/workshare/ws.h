@@ -240,8 +240,7 @@ void ws_wait_end(void);
  * "step" is another than "solve" alone. Two ranks may have different phases. The first 16,382 paths of a rank have rows
  * of their own; all others are one phase, "(other phases)".
  *
- * In a job with -workshare, a program that carries Caliper gets the same regions there (cali_begin_region). Without, use
- * Caliper's own.
+ * In a job with -workshare, a program that carries Caliper gets the same regions there (cali_begin_region).
  *
  * @param name  the name, of which the first 111 bytes count. It is copied.
  *

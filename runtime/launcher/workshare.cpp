@@ -111,7 +111,10 @@ void Command::help() const
     for (const Option& o : table_.options)
         for (size_t i = 0; !own_name(o).empty() && i < o.help.size(); i++)
             std::printf("    %-32s %s\n", i ? "" : (own_name(o) + o.placeholder).c_str(), o.help[i].c_str());
-    std::printf("    %-32s %s\n    %-32s %s\n", "--help", "this", "--version", "the version of Workshare");
+    for (const auto& [name, text] : {std::pair("--cflags", "print what a compiler needs for `#pragma ws`"),
+                                     std::pair("--libs", "print what the linker needs for it"),
+                                     std::pair("--help", "this"), std::pair("--version", "the version of Workshare")})
+        std::printf("    %-32s %s\n", name, text);
 }
 
 // Quotes blanks as pkg-config does: they survive a shell that reads the words again (eval).
