@@ -3,10 +3,10 @@
 // flex_simulated [--ranks N] [--rows N] [--iterations N] [--interval N] [--unit TIME] [--speeds A,B,...] [--plan]
 //
 // The epidemic (flex_people.h) on processes that are not there: it is computed here, and a clock goes on by what each
-// process's part would take on a processor of its speed. Three runs: in equal parts; with people dealt by the runtime's
-// own code (runtime/policy/rows/); and by an oracle that knows, as often as the runtime decides, what each person will
-// cost until the next time. An exchange takes no time, a move a millisecond and a nanosecond a byte, of the process
-// that sends and receives most. Prints a line of JSON: the seconds of the three, and the moves.
+// process's part would take on a processor of its speed. Three runs: in equal parts; with people distributed by the
+// runtime's own code (runtime/policy/rows/); and by an oracle that knows, as often as the runtime decides, what each
+// person will cost until the next time. An exchange takes no time, a move a millisecond and a nanosecond a byte, of the
+// process that sends and receives most. Prints a line of JSON: the seconds of the three, and the moves.
 //
 // With --plan: how long one process needs to compute where the rows of all go, and what it has to send and receive, if
 // the others' speeds are by chance: the median of 15, and the quickest.

@@ -41,7 +41,7 @@ static void usage(void)
              "  --turns N          (60)\n"
              "  --serial           also times all work on one core of rank 0\n"
              "  --sleep            threads sleep for their work\n"
-             "  --reorder          ranks are dealt to the nodes by their work, so that each node has equally much\n"
+             "  --reorder          ranks are assigned to the nodes by their work, so that each node has equally much\n"
              "  --json             one JSON object instead of text");
 }
 

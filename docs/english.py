@@ -18,11 +18,13 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 WORDS_IN_A_SENTENCE, WORDS_IN_A_CELL = 35, 60
 PLAINER = {'anew': 'again', 'the begin': 'the beginning', 'to be had': 'available', 'for want of': 'for lack of', 'so many': 'N, or the number of', 'so much of': 'this share of',
            'so long as': 'as long as', 'is told of': 'is reported', 'are told of': 'are reported', 'or else': 'otherwise', 'whoever': 'the rank that',
-           'seldom': 'rarely', 'dearer': 'more expensive', 'while which': 'during which'}
+           'seldom': 'rarely', 'dear': 'expensive', 'dearer': 'more expensive', 'while which': 'during which', 'mend(?:s|ed|ing)?': 'fix', 'beside that(?=[,.;:]| it )': 'besides, or in addition',
+           'deal(?:s|t|ing)? out': 'hand out', 'dealt(?! (?:with|out))': 'assigned', 'dealing(?! (?:with|out))': 'assigning',
+           'deals? (?:it|them|loads|ranks|rows|the (?:loads|ranks|rows))': 'assign'}
 GENERATED = {'docs/internals/papers.md', 'docs/internals/figures.md', 'docs/about/charts.md', 'docs/internals/results.md'}
 HEADERS = ['include/workshare/*.h', 'include/workshare/*.hpp']
 # folders whose comments have been rewritten
-CLEAN = (*(f'runtime/{room}/' for room in ('abi', 'arbiter', 'base', 'book', 'check', 'host', 'launcher', 'lend', 'loop', 'measure', 'mpi', 'observe', 'openmp', 'options', 'policy', 'trace', 'window')),
+CLEAN = (*(f'runtime/{room}/' for room in ('abi', 'arbiter', 'base', 'book', 'check', 'host', 'launcher', 'lend', 'loop', 'measure', 'mpi', 'mpich', 'observe', 'openmp', 'options', 'policy', 'trace', 'window')),
          'compiler-plugin/', 'tools/', 'benchmarks/', 'tests/')
 SOURCES = [f'{folder}/**/*.{ending}' for folder in ('runtime', 'compiler-plugin', 'tools', 'benchmarks', 'tests') for ending in ('h', 'hpp', 'c', 'cc', 'cpp')]
 
@@ -52,8 +54,8 @@ def sentences(text):
 def in_prose(kind, text, users):
     low = re.sub(r'["“*][^"”*]*["”*]', '', text.lower())
     for word, better in PLAINER.items():
-        for _ in re.findall(rf'\b{word}\b', low):
-            yield f'word "{word}"', f'"{word}": {better}'
+        for find in re.finditer(rf'\b(?:{word})(?!\w)', low):
+            yield f'word "{find[0]}"', f'"{find[0]}": {better}'
     if re.match(r'(Of|Who|Whoever) (?!\w+\?)', text):
         yield 'begins with Of or Who', f'begins with {text.split()[0]}: {text[:60]}'
     if users:
@@ -101,7 +103,8 @@ def finds():
 def self_test():
     """It sees each of these, and only these."""
     for text, what in (('It begins anew.', 'word "anew"'), ('There are so many threads.', 'word "so many"'), ('Of two it takes one.', 'begins with Of or Who'),
-                       ('a ' * 36 + 'end.', 'long sentence'), ('It begins again.', None), ('a ' * 20 + 'end. ' + 'A' + ' a' * 20, None)):
+                       ('a ' * 36 + 'end.', 'long sentence'), ('Rows are dealt.', 'word "dealt"'),
+                       ('It is dealt with beside that rank.', None), ('Beside that, rows wait.', 'word "beside that"'), ('It begins again.', None), ('a ' * 20 + 'end. ' + 'A' + ' a' * 20, None)):
         assert [w for w, _ in in_prose('text', text, True)] == [what] * bool(what), text
 
 

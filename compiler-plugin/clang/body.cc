@@ -7,7 +7,7 @@
 //     __kmpc_reduce_nowait(...), __kmpc_end_reduce_nowait           1 (merge here) within ws_reduction_start, _end
 //     __kmpc_barrier                                                removed: see runtime/loop, "no_more"
 //
-// Clang counts iterations from 0. Sections it makes a loop over their numbers that libomp deals out once,
+// Clang counts iterations from 0. Sections it makes a loop over their numbers that libomp distributes once,
 //
 //     __kmpc_for_static_init(loc, thread, kind, &is_last, &lower, &upper, ...); i = lower; while (i <= upper) { ...;
 //     i++; }

@@ -89,7 +89,8 @@ bool keeps_to(const Value* address, Access allowed, unsigned depth)
 Type* captured_value(const CallBase* fork, unsigned operand)
 {
     const auto* variable = dyn_cast<AllocaInst>(fork->getArgOperand(operand));
-    if (!ws::has(ws::Part::captures) || !variable || variable->isArrayAllocation() || fork->getFunction()->hasOptNone())
+    if (!ws::has(ws::Optimization::captures) || !variable || variable->isArrayAllocation() ||
+        fork->getFunction()->hasOptNone())
         return nullptr;
     Type* type = variable->getAllocatedType();
     if (!type->isIntegerTy() && !type->isFloatingPointTy() && !type->isPointerTy())

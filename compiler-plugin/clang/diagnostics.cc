@@ -19,13 +19,13 @@ struct Extent {
 using Pragmas = ws::Pragmas<clang::FileID, Extent>;
 Pragmas pragmas;
 
-struct Place {
+struct SourceLine {
     clang::FileID file;
     int line;
 };
 
 // Where the user looks for it: outside of macros.
-Place place_of(const clang::SourceManager& sources, clang::SourceLocation at)
+SourceLine place_of(const clang::SourceManager& sources, clang::SourceLocation at)
 {
     const auto [file, offset] = sources.getDecomposedExpansionLoc(at);
     return {file, int(sources.getLineNumber(file, offset))};
@@ -71,12 +71,12 @@ bool inside_construct(const clang::SourceManager& sources, clang::SourceLocation
 }
 
 // Whole messages that say what is wrong in terms of what the user did not write. %s: the pragma.
-struct Known {
+struct KnownMessage {
     const char* beginning;
     const char* instead;
 };
 // Those that need not be about a directive at all are, if they stand inside its block.
-constexpr Known known_messages[] = {
+constexpr KnownMessage known_messages[] = {
     {"statement after '#pragma omp", message::must_be_a_loop},
     {"no matching function for call to '__ws_mark'", message::integer_chunk},
     {"'break' statement cannot be used in OpenMP for loop", message::break_of_loop},
@@ -170,7 +170,7 @@ private:
     }
 
     // The pragma that a message is about: the last one before it, but a loop's if the message says so.
-    static const Pragmas::Pragma* subject(const clang::SourceManager& sources, const Place& place, bool about_loop)
+    static const Pragmas::Pragma* subject(const clang::SourceManager& sources, const SourceLine& place, bool about_loop)
     {
         const Pragmas::Pragma* pragma = pragmas.above(place.file, place.line);
         while (pragma && about_loop && pragma->name != "#pragma ws for" &&
@@ -180,7 +180,7 @@ private:
     }
 
     // Ours, of two pragmas that follow each other, if the second stands at the place.
-    static const Pragmas::Pragma* shares_loop(const Place& place)
+    static const Pragmas::Pragma* shares_loop(const SourceLine& place)
     {
         const Pragmas::Pragma* second = pragmas.above(place.file, place.line);
         if (!second || second->first_line != place.line || !second->after_another)
@@ -193,7 +193,7 @@ private:
                                    std::string& text)
     {
         const clang::SourceManager& sources = diagnostic.getSourceManager();
-        const Place place = place_of(sources, diagnostic.getLocation());
+        const SourceLine place = place_of(sources, diagnostic.getLocation());
         if (const Pragmas::Pragma* shared = shares_loop(place);
             shared && begins(text, "statement after '#pragma omp")) {
             text = ws::about(message::shares_its_loop, shared->name);
@@ -211,7 +211,7 @@ private:
         // The line after a pragma is the head of its loop.
         const bool at_the_head = place.line <= pragma->last_line + 1;
         bool changed = false;
-        for (const Known& known : known_messages)
+        for (const KnownMessage& known : known_messages)
             if (text.compare(0, strlen(known.beginning), known.beginning) == 0 &&
                 (of_openmp || place.line <= pragma->last_line + 1 ||
                  inside_construct(sources, pragma->place.end, diagnostic.getLocation()))) {
@@ -253,13 +253,13 @@ private:
 void note_pragma(const clang::SourceManager& sources, clang::SourceLocation from, clang::SourceLocation to,
                  const std::string& name)
 {
-    const Place first = place_of(sources, from), last = place_of(sources, to);
+    const SourceLine first = place_of(sources, from), last = place_of(sources, to);
     pragmas.note(first.file, first.line, last.line, name, {from, to});
 }
 
 bool has_pragma_between(const clang::SourceManager& sources, clang::SourceLocation from, clang::SourceLocation to)
 {
-    const Place first = place_of(sources, from), last = place_of(sources, to);
+    const SourceLine first = place_of(sources, from), last = place_of(sources, to);
     if (first.file != last.file)
         return true; // spread over files by #include: look closely
     for (const auto* pragma = pragmas.above(last.file, last.line); pragma && pragma->first_line >= first.line;
@@ -271,7 +271,7 @@ bool has_pragma_between(const clang::SourceManager& sources, clang::SourceLocati
 
 bool is_ours(const clang::SourceManager& sources, clang::SourceLocation at)
 {
-    const Place place = place_of(sources, at);
+    const SourceLine place = place_of(sources, at);
     const Pragmas::Pragma* pragma = pragmas.above(place.file, place.line);
     return pragma && !pragma->name.empty();
 }

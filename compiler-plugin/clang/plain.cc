@@ -249,7 +249,7 @@ void look_once_at_alone(Function* function, Instruction* before)
 
 Function* make_plain_version(const CallBase* fork, Function* body, const Captures& captures, const Sharing& sharing)
 {
-    if (!ws::has(ws::Part::plain) || !may_have_plain(fork, body, sharing))
+    if (!ws::has(ws::Optimization::plain) || !may_have_plain(fork, body, sharing))
         return nullptr;
     ValueToValueMapTy map;
     Function* plain = CloneFunction(body, map);

@@ -22,7 +22,7 @@ std::map<unsigned, std::vector<Reduction>>& noted()
 }
 
 // A place that a merge stores to, as the outlined function comes to it.
-struct Place {
+struct StorePlace {
     const Value* root = nullptr; // a parameter of the outlined function, a static variable, or null: not known
     unsigned pointers = 0; // loaded on the way from there
     int64_t behind = 0; // bytes after the last of them
@@ -43,9 +43,9 @@ const Value* only_value(const AllocaInst* variable)
 }
 
 // `outer`: the call of this function, if it is one within the outlined one.
-Place place_of(const Value* address, const CallBase* outer, const DataLayout& layout)
+StorePlace place_of(const Value* address, const CallBase* outer, const DataLayout& layout)
 {
-    Place p;
+    StorePlace p;
     bool in_pointer = false;
     for (unsigned step = 0; step < 32; step++) {
         if (const auto* merged = dyn_cast<PHINode>(address)) { // of a loop over elements: the first
@@ -194,7 +194,7 @@ std::string results_text(const CallBase* fork, const Function* body, unsigned di
     const DataLayout& layout = fork->getModule()->getDataLayout();
     const CallBase *outer = nullptr, *merge = find_merge(body, outer);
     std::vector<const AllocaInst*> own;
-    std::vector<Place> places;
+    std::vector<StorePlace> places;
     if (merge) {
         for (const AllocaInst* value : own_values(merge))
             own.push_back(value);
@@ -222,7 +222,7 @@ std::string results_text(const CallBase* fork, const Function* body, unsigned di
                 else if (const Function* called = callee(instruction);
                          called && begins(called->getName(), ".omp_combiner."))
                     into = cast<CallBase>(instruction).getArgOperand(0); // the user's own operation
-                const Place p = into ? place_of(into, outer, layout) : Place();
+                const StorePlace p = into ? place_of(into, outer, layout) : StorePlace();
                 if (!into || p.is_temporary)
                     continue;
                 const bool same = !places.empty() && places.back().root == p.root &&
@@ -237,7 +237,7 @@ std::string results_text(const CallBase* fork, const Function* body, unsigned di
     const bool fits = places.size() == reductions.size() && own.size() == reductions.size();
     std::string text;
     for (size_t i = 0; i < reductions.size(); i++) {
-        const Place p = fits ? places[i] : Place();
+        const StorePlace p = fits ? places[i] : StorePlace();
         const std::string type = fits ? type_text(own[i], reductions[i], layout) : "";
         std::string place;
         if (type.empty() || !p.root) {

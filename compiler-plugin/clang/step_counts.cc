@@ -65,9 +65,9 @@ Range range_of(const BinaryOperator* count)
     return range;
 }
 
-class Counts : public Visitor {
+class StepCounts : public Visitor {
 public:
-    explicit Counts(ASTContext& context) : context_(context) {}
+    explicit StepCounts(ASTContext& context) : context_(context) {}
 
     bool TraverseDecl(Decl* declaration) override
     {
@@ -147,7 +147,7 @@ private:
 
 void count_steps(clang::ASTContext& context, clang::DeclGroupRef declarations)
 {
-    Counts counts(context);
+    StepCounts counts(context);
     for (clang::Decl* declaration : declarations)
         counts.TraverseDecl(declaration);
 }

@@ -167,7 +167,7 @@ bool leave_out(const std::string& argument)
     return false;
 }
 
-bool has(Part part) { return !is_left_out[size_t(part)]; }
+bool has(Optimization part) { return !is_left_out[size_t(part)]; }
 
 Warned how_to_warn(const Warning& warning)
 {

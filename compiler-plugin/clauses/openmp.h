@@ -64,9 +64,9 @@ Warned how_to_warn(const Warning& warning);
 
 // Parts of a plugin that only make loops faster. `without-PART` among its arguments leaves one out, so that what it
 // brings can be measured (benchmarks: placement). False if the argument is another.
-enum class Part { align, alone, plain, captures };
+enum class Optimization { align, alone, plain, captures };
 bool leave_out(const std::string& argument);
-bool has(Part part);
+bool has(Optimization part);
 
 // The warning's text and its name, as compilers show theirs.
 std::string shown(const Warning& warning);

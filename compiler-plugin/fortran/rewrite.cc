@@ -167,7 +167,7 @@ public:
     }
 
 private:
-    struct Reading {
+    struct SourceReading {
         const std::vector<std::string>& lines;
         std::string file; // as the compiler will name it
         int number; // of lines[index] in it
@@ -176,7 +176,7 @@ private:
 
     void lines_of(const std::vector<std::string>& lines, const std::string& file, int depth)
     {
-        Reading in{lines, file, 1};
+        SourceReading in{lines, file, 1};
         for (; in.index < lines.size(); in.index++, in.number++) {
             const std::string& line = lines[in.index];
             if (!line.empty() && line[0] == '#') {
@@ -202,7 +202,7 @@ private:
     }
 
     // `# 12 "file" flags`: of the preprocessor.
-    void read_marker(Reading& in, const std::string& line)
+    void read_marker(SourceReading& in, const std::string& line)
     {
         char* after = nullptr;
         const long number = strtol(line.c_str() + 1, &after, 10);
@@ -246,7 +246,7 @@ private:
     }
 
     // An included file is put in place of its line if anything in it needs rewriting.
-    bool include(const Reading& in, const std::string& line, int depth)
+    bool include(const SourceReading& in, const std::string& line, int depth)
     {
         const std::string name = include_name(line, options_.form);
         if (name.empty() || depth > 50)
@@ -315,7 +315,7 @@ private:
         messages_.push_back({place, text, line, warning});
     }
 
-    void directive(Reading& in, const SentinelLine& first)
+    void directive(SourceReading& in, const SentinelLine& first)
     {
         any_ = true;
         const Place start{in.file, in.number, int(first.dollar)};

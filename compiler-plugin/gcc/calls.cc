@@ -61,7 +61,8 @@ public:
     }
 
 private:
-    void found(Found::Kind kind, tree decl, location_t at, const char* construct = nullptr, gimple* statement = nullptr)
+    void found(Found::FoundKind kind, tree decl, location_t at, const char* construct = nullptr,
+               gimple* statement = nullptr)
     {
         report_({kind, decl, at, current_, construct, statement});
     }

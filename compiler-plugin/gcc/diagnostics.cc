@@ -20,14 +20,14 @@ Pragmas pragmas;
 // Messages of GCC's front ends (msgids: compared in the user's language) about a construct, but at a place other
 // than its pragma and without a word that tells which construct. They get ours in front, or our own text instead
 // (%s: the pragma) where GCC's speaks of what the user did not write.
-struct Known {
+struct KnownMessage {
     const char* message;
     const char* instead;
 };
 
 constexpr const char* not_here = "%<#pragma%> is not allowed here";
 
-constexpr Known about_the_construct[] = {
+constexpr KnownMessage about_the_construct[] = {
     {"OpenMP constructs other than %<ordered simd%>, %<simd%>, %<loop%> or %<atomic%> may not be nested inside "
      "%<simd%> region",
      message::not_in_simd},
@@ -97,7 +97,7 @@ struct Subject {
     bool at_second_of_two; // the message is at a pragma that stands where a loop should
 };
 
-Subject subject_at(const expanded_location& place, const Known* known)
+Subject subject_at(const expanded_location& place, const KnownMessage* known)
 {
     const std::string file = place.file ? place.file : "";
     const Pragmas::Pragma* last = pragmas.above(file, place.line);
@@ -110,17 +110,18 @@ Subject subject_at(const expanded_location& place, const Known* known)
     return {last, at_pragma && last->after_another};
 }
 
-const Known* find_known(const char* format)
+const KnownMessage* find_known(const char* format)
 {
-    auto it = std::find_if(std::begin(about_the_construct), std::end(about_the_construct), [&](const Known& known) {
-        // GCC's C parser appends "before X" to some: the message is then the beginning.
-        const char* translated = _(known.message);
-        return strncmp(format, translated, strlen(translated)) == 0;
-    });
+    auto it =
+        std::find_if(std::begin(about_the_construct), std::end(about_the_construct), [&](const KnownMessage& known) {
+            // GCC's C parser appends "before X" to some: the message is then the beginning.
+            const char* translated = _(known.message);
+            return strncmp(format, translated, strlen(translated)) == 0;
+        });
     return it == std::end(about_the_construct) ? nullptr : it;
 }
 
-void put_into_our_words(MessageText printed, bool is_error, const Known* known, const Subject& subject,
+void put_into_our_words(MessageText printed, bool is_error, const KnownMessage* known, const Subject& subject,
                         bool at_the_head)
 {
     const Pragmas::Pragma& pragma = *subject.pragma;
@@ -152,7 +153,7 @@ void put_into_our_words(MessageText printed, bool is_error, const Known* known, 
 void starter(Output output, Diagnostic* diagnostic)
 {
     const expanded_location place = place_of(diagnostic_location(diagnostic));
-    const Known* known = find_known(message_id(*diagnostic));
+    const KnownMessage* known = find_known(message_id(*diagnostic));
     const Subject subject = subject_at(place, known);
     if (subject.pragma && !subject.pragma->name.empty())
         // The line after a pragma is the head of its loop.

@@ -16,7 +16,7 @@ namespace ws_gcc {
 namespace {
 
 // Where a sequence stands.
-struct Place {
+struct Surroundings {
     // the innermost block that a new variable can be declared in; null at the start of a region
     gbind* scope = nullptr;
     bool in_threads = false; // in a construct that has threads
@@ -24,8 +24,11 @@ struct Place {
     bool in_simd = false; // in a `ws for simd`
     Quotients* quotients; // those before
 
-    Place in(gbind* inner) const { return {inner, in_threads, in_combined, in_simd, quotients}; }
-    Place in_region(bool combined, bool simd = false) const { return {nullptr, true, combined, simd, quotients}; }
+    Surroundings in(gbind* inner) const { return {inner, in_threads, in_combined, in_simd, quotients}; }
+    Surroundings in_region(bool combined, bool simd = false) const
+    {
+        return {nullptr, true, combined, simd, quotients};
+    }
 };
 
 // What -Wall says of C's loops where checks.cc sees them, of a statement of Fortran's.
@@ -78,10 +81,10 @@ void check_nest(gimple* parallel)
         }
 }
 
-void walk(gimple_seq* sequence, const Place& place);
+void walk(gimple_seq* sequence, const Surroundings& place);
 
 // Goes through a parallel region: makes it ours if it is to be, and looks at what is.
-void walk_region(gimple_stmt_iterator at, const Place& place)
+void walk_region(gimple_stmt_iterator at, const Surroundings& place)
 {
     gimple* statement = gsi_stmt(at);
     loop_over_sections(at);
@@ -104,7 +107,7 @@ void walk_region(gimple_stmt_iterator at, const Place& place)
 }
 
 // Goes through a sequence and all in it.
-void walk(gimple_seq* sequence, const Place& place)
+void walk(gimple_seq* sequence, const Surroundings& place)
 {
     for (auto at = gsi_start(*sequence); !gsi_end_p(at); gsi_next(&at)) {
         gimple* statement = gsi_stmt(at);

@@ -29,7 +29,7 @@ namespace ws_gcc {
 namespace {
 
 // What a call of libgomp is to us.
-enum class Call {
+enum class GompCall {
     none,
     mark,
     chunk,
@@ -58,56 +58,59 @@ enum class Call {
     thread_count,
 };
 
-Call call_kind(gimple* statement)
+GompCall call_kind(gimple* statement)
 {
     if (!is_gimple_call(statement))
-        return Call::none;
+        return GompCall::none;
     tree function = gimple_call_fndecl(statement);
     if (!function)
-        return Call::none;
+        return GompCall::none;
     if (is_marker(function, ws::mark_function))
-        return Call::mark;
+        return GompCall::mark;
     if (is_marker(function, ws::chunk_function))
-        return Call::chunk;
+        return GompCall::chunk;
     if (!fndecl_built_in_p(function, BUILT_IN_NORMAL))
-        return Call::none;
+        return GompCall::none;
     switch (DECL_FUNCTION_CODE(function)) {
-    case BUILT_IN_GOMP_PARALLEL: return Call::fork;
+    case BUILT_IN_GOMP_PARALLEL: return GompCall::fork;
     case BUILT_IN_GOMP_PARALLEL_LOOP_DYNAMIC:
-    case BUILT_IN_GOMP_PARALLEL_LOOP_NONMONOTONIC_DYNAMIC: return Call::fork_loop;
+    case BUILT_IN_GOMP_PARALLEL_LOOP_NONMONOTONIC_DYNAMIC: return GompCall::fork_loop;
     case BUILT_IN_GOMP_LOOP_DYNAMIC_START:
-    case BUILT_IN_GOMP_LOOP_NONMONOTONIC_DYNAMIC_START: return Call::loop_start;
+    case BUILT_IN_GOMP_LOOP_NONMONOTONIC_DYNAMIC_START: return GompCall::loop_start;
     case BUILT_IN_GOMP_LOOP_DYNAMIC_NEXT:
-    case BUILT_IN_GOMP_LOOP_NONMONOTONIC_DYNAMIC_NEXT: return Call::loop_next;
+    case BUILT_IN_GOMP_LOOP_NONMONOTONIC_DYNAMIC_NEXT: return GompCall::loop_next;
     case BUILT_IN_GOMP_LOOP_ULL_DYNAMIC_START:
-    case BUILT_IN_GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_START: return Call::loop_ull_start;
+    case BUILT_IN_GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_START: return GompCall::loop_ull_start;
     case BUILT_IN_GOMP_LOOP_ULL_DYNAMIC_NEXT:
-    case BUILT_IN_GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_NEXT: return Call::loop_ull_next;
+    case BUILT_IN_GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_NEXT: return GompCall::loop_ull_next;
     case BUILT_IN_GOMP_LOOP_END:
-    case BUILT_IN_GOMP_LOOP_END_NOWAIT: return Call::loop_end;
-    case BUILT_IN_GOMP_BARRIER: return Call::barrier;
-    case BUILT_IN_GOMP_ATOMIC_START: return Call::atomic_start;
-    case BUILT_IN_GOMP_ATOMIC_END: return Call::atomic_end;
-    case BUILT_IN_GOMP_CRITICAL_NAME_START: return Call::critical_start;
-    case BUILT_IN_GOMP_CRITICAL_NAME_END: return Call::critical_end;
-    case BUILT_IN_GOMP_TASK: return Call::task;
-    case BUILT_IN_GOMP_TASKLOOP: return Call::taskloop;
-    case BUILT_IN_GOMP_TASKLOOP_ULL: return Call::taskloop_ull;
-    case BUILT_IN_GOMP_TASKWAIT: return Call::taskwait;
-    case BUILT_IN_GOMP_TASKGROUP_START: return Call::taskgroup_start;
-    case BUILT_IN_GOMP_TASKGROUP_END: return Call::taskgroup_end;
-    case BUILT_IN_GOMP_TASKGROUP_REDUCTION_REGISTER: return Call::reductions_start;
-    case BUILT_IN_GOMP_TASKGROUP_REDUCTION_UNREGISTER: return Call::reductions_end;
-    case BUILT_IN_GOMP_TASK_REDUCTION_REMAP: return Call::reductions_remap;
+    case BUILT_IN_GOMP_LOOP_END_NOWAIT: return GompCall::loop_end;
+    case BUILT_IN_GOMP_BARRIER: return GompCall::barrier;
+    case BUILT_IN_GOMP_ATOMIC_START: return GompCall::atomic_start;
+    case BUILT_IN_GOMP_ATOMIC_END: return GompCall::atomic_end;
+    case BUILT_IN_GOMP_CRITICAL_NAME_START: return GompCall::critical_start;
+    case BUILT_IN_GOMP_CRITICAL_NAME_END: return GompCall::critical_end;
+    case BUILT_IN_GOMP_TASK: return GompCall::task;
+    case BUILT_IN_GOMP_TASKLOOP: return GompCall::taskloop;
+    case BUILT_IN_GOMP_TASKLOOP_ULL: return GompCall::taskloop_ull;
+    case BUILT_IN_GOMP_TASKWAIT: return GompCall::taskwait;
+    case BUILT_IN_GOMP_TASKGROUP_START: return GompCall::taskgroup_start;
+    case BUILT_IN_GOMP_TASKGROUP_END: return GompCall::taskgroup_end;
+    case BUILT_IN_GOMP_TASKGROUP_REDUCTION_REGISTER: return GompCall::reductions_start;
+    case BUILT_IN_GOMP_TASKGROUP_REDUCTION_UNREGISTER: return GompCall::reductions_end;
+    case BUILT_IN_GOMP_TASK_REDUCTION_REMAP: return GompCall::reductions_remap;
     // The compiler's own calls, of tasks with reductions; a program's are of a function that it declares.
-    case BUILT_IN_OMP_GET_THREAD_NUM: return Call::thread_number;
-    case BUILT_IN_OMP_GET_NUM_THREADS: return Call::thread_count;
-    default: return Call::none;
+    case BUILT_IN_OMP_GET_THREAD_NUM: return GompCall::thread_number;
+    case BUILT_IN_OMP_GET_NUM_THREADS: return GompCall::thread_count;
+    default: return GompCall::none;
     }
 }
 
-bool is_fork(Call kind) { return kind == Call::fork || kind == Call::fork_loop; }
-bool is_task(Call kind) { return kind == Call::task || kind == Call::taskloop || kind == Call::taskloop_ull; }
+bool is_fork(GompCall kind) { return kind == GompCall::fork || kind == GompCall::fork_loop; }
+bool is_task(GompCall kind)
+{
+    return kind == GompCall::task || kind == GompCall::taskloop || kind == GompCall::taskloop_ull;
+}
 
 // Makes a static object of `words` words: a text, a number, zeroes, and behind ten of these the addresses.
 tree build_words(location_t at, const char* name, int words, const std::string& text, HOST_WIDE_INT number,
@@ -228,9 +231,9 @@ bool marks_task(gimple* mark) { return marked(mark) & ws::task_mark; }
 bool marks_taskgroup(gimple* mark) { return (marked(mark) & taskgroup_mark) == taskgroup_mark; }
 
 // Whether such a call may be what a mark belongs to.
-bool fits(Call kind, gimple* mark)
+bool fits(GompCall kind, gimple* mark)
 {
-    return marks_taskgroup(mark) ? kind == Call::taskgroup_start : marks_task(mark) ? is_task(kind) : is_fork(kind);
+    return marks_taskgroup(mark) ? kind == GompCall::taskgroup_start : marks_task(mark) ? is_task(kind) : is_fork(kind);
 }
 
 // The first call in the blocks from `at` on, in order of distance and not behind exceptions, that is `wanted`.
@@ -338,7 +341,7 @@ tree countdown(gimple_stmt_iterator* at, tree increment, int bits)
 void Lowering::lower_fork(gimple_stmt_iterator* at, gimple* mark, tree parent)
 {
     gimple* fork = gsi_stmt(*at);
-    const bool combined = call_kind(fork) == Call::fork_loop;
+    const bool combined = call_kind(fork) == GompCall::fork_loop;
     const auto argument = [&](unsigned i) { return gimple_call_arg(fork, i); };
     tree child = TREE_OPERAND(argument(0), 0);
     const HOST_WIDE_INT marked = tree_to_shwi(gimple_call_arg(mark, 1));
@@ -392,8 +395,8 @@ void Lowering::lower_fork(gimple_stmt_iterator* at, gimple* mark, tree parent)
 void Lowering::lower_task(gimple_stmt_iterator* at, gimple* mark, tree parent)
 {
     gimple* call = gsi_stmt(*at);
-    const Call kind = call_kind(call);
-    const bool loop = kind != Call::task;
+    const GompCall kind = call_kind(call);
+    const bool loop = kind != GompCall::task;
     const HOST_WIDE_INT kinds = tree_to_shwi(gimple_call_arg(mark, 1)) & ~HOST_WIDE_INT(ws::task_mark);
     tree site = build_fold_addr_expr(
         build_site(gimple_location(mark), loop_name(as_a<gcall*>(mark), parent), kinds, "", {}));
@@ -404,12 +407,12 @@ void Lowering::lower_task(gimple_stmt_iterator* at, gimple* mark, tree parent)
             arguments.push_back(gimple_call_arg(call, i));
     arguments.push_back(site);
     tree child = TREE_OPERAND(gimple_call_arg(call, 0), 0);
-    replace(at, !loop ? "ws_put_task" : kind == Call::taskloop ? "ws_taskloop" : "ws_taskloop_ull", arguments);
+    replace(at, !loop ? "ws_put_task" : kind == GompCall::taskloop ? "ws_taskloop" : "ws_taskloop_ull", arguments);
     children_.push_back(
         {child, gimple_location(mark), loop ? ws::DirectiveKind::taskloop : ws::DirectiveKind::task});
     if (lower_task_child(DECL_STRUCT_FUNCTION(child)))
         if (gimple* end =
-                find_after(*at, [](gimple* statement) { return call_kind(statement) == Call::reductions_end; }))
+                find_after(*at, [](gimple* statement) { return call_kind(statement) == GompCall::reductions_end; }))
             lower_end_of_reductions(end);
 }
 
@@ -424,7 +427,7 @@ void Lowering::lower_end_of_reductions(gimple* end)
     for (unsigned i = 0; i < blocks.length() && !count; i++) {
         auto at = i ? gsi_last_bb(blocks[i]) : gsi_for_stmt(end);
         for (; !gsi_end_p(at) && !count; gsi_prev(&at))
-            if (call_kind(gsi_stmt(at)) == Call::thread_count)
+            if (call_kind(gsi_stmt(at)) == GompCall::thread_count)
                 count = gsi_stmt(at);
         edge in;
         edge_iterator iterator;
@@ -444,14 +447,14 @@ void Lowering::lower_taskgroup(gimple_stmt_iterator* at, gimple* mark)
     replace(at, "ws_taskgroup_start", {});
     if ((marked(mark) & reducing_taskgroup_mark) != reducing_taskgroup_mark)
         return;
-    const auto is = [](Call kind) { return [kind](gimple* statement) { return call_kind(statement) == kind; }; };
-    gimple* start = find_after(*at, is(Call::reductions_start));
+    const auto is = [](GompCall kind) { return [kind](gimple* statement) { return call_kind(statement) == kind; }; };
+    gimple* start = find_after(*at, is(GompCall::reductions_start));
     gcc_assert(start);
     tree data = gimple_call_arg(start, 0);
     auto there = gsi_for_stmt(start);
     replace(&there, "ws_task_reduction_start", {data});
     gimple* end = find_after(*at, [&](gimple* statement) { // none if the group never ends
-        return call_kind(statement) == Call::reductions_end && operand_equal_p(gimple_call_arg(statement, 0), data);
+        return call_kind(statement) == GompCall::reductions_end && operand_equal_p(gimple_call_arg(statement, 0), data);
     });
     if (end)
         lower_end_of_reductions(end);
@@ -466,13 +469,13 @@ bool Lowering::lower_task_child(function* child)
     FOR_EACH_BB_FN(block, child)
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
             switch (call_kind(gsi_stmt(at))) {
-            case Call::reductions_remap: {
+            case GompCall::reductions_remap: {
                 gimple* call = gsi_stmt(at);
                 replace(&at, "ws_task_reduction_remap",
                         {gimple_call_arg(call, 0), gimple_call_arg(call, 1), gimple_call_arg(call, 2)});
                 break;
             }
-            case Call::thread_number:
+            case GompCall::thread_number:
                 reduces = true;
                 replace(&at, "ws_task_slot", {});
                 break;
@@ -488,7 +491,7 @@ void Lowering::lower_child_call(gimple_stmt_iterator* at, bool after_loop, const
     gimple* call = gsi_stmt(*at);
     const auto argument = [&](unsigned i) { return gimple_call_arg(call, i); };
     switch (call_kind(call)) {
-    case Call::loop_start: { // start, end, incr, chunk, &lo, &hi
+    case GompCall::loop_start: { // start, end, incr, chunk, &lo, &hi
         std::vector<tree> arguments{argument(0), argument(1), countdown(at, argument(2), counting.countdown_bits),
                                     argument(4), argument(5)};
         if (counting.most)
@@ -496,24 +499,24 @@ void Lowering::lower_child_call(gimple_stmt_iterator* at, bool after_loop, const
         replace(at, counting.most ? "ws_loop_start_step" : "ws_loop_start", arguments);
         break;
     }
-    case Call::loop_next: replace(at, "ws_loop_next", {argument(0), argument(1)}); break;
-    case Call::loop_ull_start: // up, start, end, incr, chunk, &lo, &hi
+    case GompCall::loop_next: replace(at, "ws_loop_next", {argument(0), argument(1)}); break;
+    case GompCall::loop_ull_start: // up, start, end, incr, chunk, &lo, &hi
         replace(at, counting.most ? "ws_loop_ull_start_step" : "ws_loop_ull_start",
                 {argument(0), argument(1), argument(2), argument(3), argument(5), argument(6)});
         break;
-    case Call::loop_ull_next: replace(at, "ws_loop_ull_next", {argument(0), argument(1)}); break;
-    case Call::loop_end: replace(at, "ws_loop_end", {}); break;
-    case Call::barrier:
+    case GompCall::loop_ull_next: replace(at, "ws_loop_ull_next", {argument(0), argument(1)}); break;
+    case GompCall::loop_end: replace(at, "ws_loop_end", {}); break;
+    case GompCall::barrier:
         // Keeps a firstprivate variable from being copied after lastprivate has written it: libws hands out the
         // last chunk so that this cannot happen. A barrier of the user's cannot stand in this function.
         gsi_replace(at, gimple_build_nop(), true);
         break;
-    case Call::atomic_start:
+    case GompCall::atomic_start:
         // In the loop it is an `omp atomic` of the user's, which shares libgomp's lock with others of its kind.
         if (after_loop)
             replace(at, "ws_reduction_start", {});
         break;
-    case Call::atomic_end:
+    case GompCall::atomic_end:
         if (after_loop)
             replace(at, "ws_reduction_end", {});
         break;
@@ -529,8 +532,8 @@ void apply_hints(function* child, const LoopHints& hints)
     basic_block block;
     FOR_EACH_BB_FN(block, child)
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
-            const Call kind = call_kind(gsi_stmt(at));
-            if (kind != Call::loop_next && kind != Call::loop_ull_next)
+            const GompCall kind = call_kind(gsi_stmt(at));
+            if (kind != GompCall::loop_next && kind != GompCall::loop_ull_next)
                 continue;
             for (class loop* chunk = block->loop_father ? block->loop_father->inner : nullptr; chunk;
                  chunk = chunk->next) {
@@ -552,12 +555,12 @@ void Lowering::lower_child(function* child, const LoopHints& hints, const Counti
     basic_block block;
     FOR_EACH_BB_FN(block, child)
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
-            if (call_kind(gsi_stmt(at)) == Call::loop_end)
+            if (call_kind(gsi_stmt(at)) == GompCall::loop_end)
                 add_reachable(block, after_loop);
     FOR_EACH_BB_FN(block, child) {
         bool after = after_loop.contains(block);
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
-            after |= call_kind(gsi_stmt(at)) == Call::loop_end;
+            after |= call_kind(gsi_stmt(at)) == GompCall::loop_end;
             lower_child_call(&at, after, counting);
         }
     }
@@ -577,7 +580,7 @@ void Lowering::lower_critical(gimple_stmt_iterator* at, const char* name)
         tree theirs = TREE_OPERAND(gimple_call_arg(call, 0), 0);
         TREE_PUBLIC(theirs) = DECL_COMMON(theirs) = 0;
     }
-    replace(at, call_kind(call) == Call::critical_start ? "ws_critical_start" : "ws_critical_end",
+    replace(at, call_kind(call) == GompCall::critical_start ? "ws_critical_start" : "ws_critical_end",
             {build_fold_addr_expr(object)});
     features_ |= WS_USES_CRITICAL;
 }
@@ -679,19 +682,19 @@ void Lowering::lower_function(function* fn)
     FOR_EACH_BB_FN(block, fn)
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
             switch (call_kind(gsi_stmt(at))) {
-            case Call::mark:
+            case GompCall::mark:
                 changed = true;
                 if (gimple* fork = find_fork(at))
                     forks[fork] = gsi_stmt(at);
                 break;
-            case Call::taskwait:
+            case GompCall::taskwait:
                 if (is_our_taskwait(gimple_location(gsi_stmt(at)))) {
                     changed = true;
                     replace(&at, "ws_taskwait", {});
                 }
                 break;
-            case Call::critical_start:
-            case Call::critical_end:
+            case GompCall::critical_start:
+            case GompCall::critical_end:
                 if (const char* name = critical_name(gimple_call_arg(gsi_stmt(at), 0))) {
                     changed = true;
                     lower_critical(&at, name);
@@ -717,10 +720,10 @@ void Lowering::lower_function(function* fn)
         }
     FOR_EACH_BB_FN(block, fn)
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
-            const Call kind = call_kind(gsi_stmt(at));
-            if (kind == Call::mark)
+            const GompCall kind = call_kind(gsi_stmt(at));
+            if (kind == GompCall::mark)
                 drop_mark(&at);
-            else if (kind == Call::chunk)
+            else if (kind == GompCall::chunk)
                 resolve_chunk(&at);
         }
     cgraph_edge::rebuild_edges();

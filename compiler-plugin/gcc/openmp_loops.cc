@@ -248,9 +248,9 @@ int countdown_bits(gomp_for* loop)
 // ---- the change
 
 // Computes a value that a region computes before its loop, outside of the region.
-class Outside {
+class OutsideRegion {
 public:
-    Outside(gomp_parallel* parallel, gomp_for* loop, gimple_stmt_iterator loop_at, gimple_stmt_iterator* before,
+    OutsideRegion(gomp_parallel* parallel, gomp_for* loop, gimple_stmt_iterator loop_at, gimple_stmt_iterator* before,
             gbind* scope)
         : clauses_(gimple_omp_parallel_clauses(parallel)), before_(before), scope_(scope)
     {
@@ -278,7 +278,7 @@ private:
 
     static tree replace(tree* node, int* walk_subtrees, void* data)
     {
-        auto* self = static_cast<Outside*>(data);
+        auto* self = static_cast<OutsideRegion*>(data);
         if (TYPE_P(*node))
             *walk_subtrees = 0;
         auto definition = self->definitions_.find(*node);
@@ -360,7 +360,7 @@ bool share(gimple_stmt_iterator* at, gomp_parallel* parallel, gomp_for* loop, gi
     HOST_WIDE_INT kinds = kind | HOST_WIDE_INT(WS_SITE_STEAL) | HOST_WIDE_INT(WS_SITE_OPENMP) |
                           HOST_WIDE_INT(countdown_bits(loop)) << ws::countdown_shift;
     if (chunk) {
-        chunk = Outside(parallel, loop, loop_at, at, scope)(chunk);
+        chunk = OutsideRegion(parallel, loop, loop_at, at, scope)(chunk);
         if (!chunk)
             return false;
         chunk = as_long(at, scope, chunk);

@@ -150,12 +150,12 @@ bool find_requests(Requests& out)
     return may_repeat_before(out.first, cfun->decl);
 }
 
-struct Bounds {
+struct LoopRange {
     tree from, to, step;
 };
 
 // How many iterations there are, by statements added to `sequence`.
-tree count(gimple_seq* sequence, const Bounds& b)
+tree count(gimple_seq* sequence, const LoopRange& b)
 {
     const bool up = tree_int_cst_sgn(b.step) > 0;
     tree type = long_unsigned_type_node, one = build_one_cst(type);
@@ -197,7 +197,7 @@ private:
     struct Fork {
         gimple* call;
         tree fn, data, site, chunk, steal_chunk;
-        Bounds bounds; // null where they are computed in `fn`
+        LoopRange bounds; // null where they are computed in `fn`
     };
     static bool read(gimple* call, Fork& fork);
     static void share_instead(basic_block block, const Fork& fork);
@@ -263,7 +263,7 @@ void PlainVersions::make_plain(Requests& requests, const Fork& fork)
 {
     gimple *first = requests.first, *more = requests.more;
     const auto argument = [&](unsigned i) { return gimple_call_arg(first, i); };
-    const Bounds bounds = requests.has_bounds ? Bounds{argument(0), argument(1), argument(2)} : fork.bounds;
+    const LoopRange bounds = requests.has_bounds ? LoopRange{argument(0), argument(1), argument(2)} : fork.bounds;
     tree* range = gimple_call_arg_ptr(first, requests.has_bounds ? 3 : 0); // where *lo and *hi are to go
     auto at = gsi_for_stmt(first);
     gimple_seq sequence = nullptr;

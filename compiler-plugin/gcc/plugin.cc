@@ -133,12 +133,12 @@ int plugin_init(plugin_name_args* info, plugin_gcc_version* version)
     }
     register_atomics(info->base_name);
     register_early_pass(info->base_name);
-    if (ws::has(ws::Part::alone))
+    if (ws::has(ws::Optimization::alone))
         register_alone_pass(info->base_name);
     register_lowering_pass(info->base_name);
-    if (ws::has(ws::Part::plain))
+    if (ws::has(ws::Optimization::plain))
         register_plain_pass(info->base_name);
-    if (ws::has(ws::Part::align))
+    if (ws::has(ws::Optimization::align))
         register_align_passes(info->base_name);
     return 0;
 }

@@ -24,12 +24,12 @@ namespace ws_gcc {
 namespace {
 
 // One loop of those that are collapsed.
-struct Head {
+struct CollapsedLoop {
     tree variable, type, initial, final, step; // the step is added, or subtracted
     tree_code comparison;
     bool added;
 
-    Head(gomp_for* loop, unsigned i)
+    CollapsedLoop(gomp_for* loop, unsigned i)
         : variable(gimple_omp_for_index(loop, i)), type(TREE_TYPE(variable)), initial(gimple_omp_for_initial(loop, i)),
           final(gimple_omp_for_final(loop, i)), step(TREE_OPERAND(gimple_omp_for_incr(loop, i), 1)),
           comparison(gimple_omp_for_cond(loop, i)), added(TREE_CODE(gimple_omp_for_incr(loop, i)) != MINUS_EXPR)
@@ -109,7 +109,7 @@ public:
 
 void count_from_0(gomp_for* loop, unsigned i, Code& code, gimple_seq* body, gimple_seq* after)
 {
-    const Head head(loop, i);
+    const CollapsedLoop head(loop, i);
     tree wide = long_unsigned_type_node;
     code.statements = gimple_omp_for_pre_body_ptr(loop);
     tree first = code(NOP_EXPR, wide, head.initial), end = code(NOP_EXPR, wide, head.final);
@@ -158,7 +158,7 @@ public:
             Sum whole;
             for (unsigned i = 0; i < sum.size(); i++) {
                 const Sum inner = open >> i & 1 ? parts(sum[i].value) : Sum{{sum[i].value, false}};
-                for (const Part& part : inner)
+                for (const Term& part : inner)
                     whole.push_back({part.value, part.negative != sum[i].negative});
             }
             look(whole);
@@ -183,11 +183,11 @@ public:
     }
 
 private:
-    struct Part {
+    struct Term {
         tree value;
         bool negative;
     };
-    using Sum = std::vector<Part>;
+    using Sum = std::vector<Term>;
 
     static Sum parts(tree value)
     {
@@ -211,7 +211,7 @@ private:
         bool step_seen = TREE_CODE(step_) == INTEGER_CST;
         if (step_seen)
             constant -= wi::to_offset(step_);
-        for (const Part& part : sum)
+        for (const Term& part : sum)
             if (TREE_CODE(part.value) == INTEGER_CST)
                 constant +=
                     part.negative ? -offset_int(wi::to_offset(part.value)) : offset_int(wi::to_offset(part.value));
@@ -315,7 +315,7 @@ void look_at_steps(gimple_stmt_iterator parallel, const Quotients& quotients)
         if (const Quotient* quotient = find_count(loop, i, quotients))
             count_again(*quotient, mark);
     HOST_WIDE_INT kinds = tree_to_shwi(gimple_call_arg(mark, 1));
-    const Head head(loop, 0);
+    const CollapsedLoop head(loop, 0);
     if (loops == 1 && !head.fits() && gimple_omp_for_combined_p(loop) && head.is_constant() && kinds & ws::simd_mark)
         error_about(gimple_location(loop),
                     "in '#pragma ws for simd': the last step must not leave the type of the variable");
@@ -333,7 +333,7 @@ void look_at_steps(gimple_stmt_iterator parallel, const Quotients& quotients)
     Code code;
     gimple_seq body = nullptr;
     for (unsigned i = 0; i < loops; i++) {
-        const Head head(loop, i);
+        const CollapsedLoop head(loop, i);
         if (head.fits() || !head.is_plain())
             continue;
         gimple_seq after = nullptr;

@@ -134,7 +134,7 @@ bool holds_thread_count(tree decl);
 // What code does that look_through is shown.
 struct Found {
     // function: named, perhaps called elsewhere
-    enum Kind { call, indirect_call, function, variable, construct } kind;
+    enum FoundKind { call, indirect_call, function, variable, construct } kind;
     tree decl; // the function, or the variable (those that are not local, or hold a number of threads)
     location_t at;
     tree inside; // the function it stands in; null for the code itself

@@ -44,44 +44,44 @@ uint64_t monotonic_ns()
     return uint64_t(t.tv_sec) * 1000000000 + uint64_t(t.tv_nsec);
 }
 
-enum class Stage { foreign, unfinished, ready };
+enum class BookStage { foreign, unfinished, ready };
 
 // How far `fd` is as a book, which is mapped as soon as it has its size and its seals.
-Stage look(int fd, Mapping& mapping)
+BookStage look(int fd, Mapping& mapping)
 {
     if (!mapping.get_address()) {
         struct stat s;
         if (fstat(fd, &s) < 0 || (s.st_size && uint64_t(s.st_size) != sizeof(Book)))
-            return Stage::foreign;
+            return BookStage::foreign;
         // Not if the file can shrink: that could kill its readers.
         const int seals = fcntl(fd, F_GET_SEALS);
         if (seals < 0)
-            return Stage::foreign;
+            return BookStage::foreign;
         if (!s.st_size || !(seals & F_SEAL_SHRINK))
-            return Stage::unfinished;
+            return BookStage::unfinished;
         mapping = base::map(fd, base::read_write, sizeof(Book));
         if (!mapping.get_address())
-            return Stage::foreign;
+            return BookStage::foreign;
     }
     const Book* const book = base::at<Book>(mapping);
     if (!Hardware::load_acquire(book->stamp)) // pairs with make_book()
-        return Stage::unfinished;
+        return BookStage::unfinished;
     const bool ours = book->magic_ == magic && book->version_ == version && book->pages_ == page_count &&
                       book->bytes == sizeof(Book);
-    return ours ? Stage::ready : Stage::foreign;
+    return ours ? BookStage::ready : BookStage::foreign;
 }
 
 // Empty: that is no book of ours. Waits a while for one that is being made.
 Mapping map_book(int fd)
 {
     Mapping mapping;
-    Stage stage = look(fd, mapping);
-    for (unsigned us = 0; stage == Stage::unfinished && us < book_patience_us;
+    BookStage stage = look(fd, mapping);
+    for (unsigned us = 0; stage == BookStage::unfinished && us < book_patience_us;
          us += book_look_us) {
         usleep(book_look_us);
         stage = look(fd, mapping);
     }
-    return stage == Stage::ready ? std::move(mapping) : Mapping();
+    return stage == BookStage::ready ? std::move(mapping) : Mapping();
 }
 
 // A book that others can see, and its sign.

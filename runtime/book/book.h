@@ -40,7 +40,7 @@ constexpr unsigned page_count = 4096, core_count = 4096, mask_words = 4096 / bas
 // The page of a process. A process takes a free page by compare-and-swap; then only that process writes, until the page
 // is free again.
 struct alignas(64) Page {
-    enum State : Flag { free, written, there };
+    enum PageState : Flag { free, written, there };
     volatile Flag state;   // free->written->there: who takes it; there->free: the same, or who finds it dead
     volatile Flag busy;    // its home core computes, for it or for another rank of its job. Its home thread writes
     volatile Hardware::Word since; // ticks: when that changed. The same

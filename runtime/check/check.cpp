@@ -118,9 +118,9 @@ Spread Comparison::spread(unsigned i, uint64_t e) const
     const size_t at = e * (r.size() / r.count);
     const char* const serial = passes->values(Pass::serial, i) + at;
     Spread s = {0, magnitude(r, serial)};
-    for (Pass dealt : {Pass::dealt_1, Pass::dealt_2}) {
-        const double deviation = distance(r, serial, passes->values(dealt, i) + at),
-                     m = passes->magnitudes(dealt, i)[e];
+    for (Pass shuffled : {Pass::shuffled_1, Pass::shuffled_2}) {
+        const double deviation = distance(r, serial, passes->values(shuffled, i) + at),
+                     m = passes->magnitudes(shuffled, i)[e];
         s.deviation = deviation > s.deviation ? deviation : s.deviation;
         s.magnitude = m > s.magnitude ? m : s.magnitude;
     }
@@ -200,13 +200,13 @@ void note_uncompared(const ws_site* site, const std::string& why, unsigned failu
     });
 }
 
-// Dealt passes are needed only where something is rounded.
+// Shuffled passes are needed only where something is rounded.
 bool run_passes(Comparison& c, double seconds)
 {
     const bool rounded =
         std::any_of(c.results.begin(), c.results.end(), [](const Result& r) { return r.is_rounded(); });
-    for (Pass pass : {Pass::serial, Pass::dealt_1, Pass::dealt_2}) {
-        if (pass == Pass::dealt_2 && !rounded)
+    for (Pass pass : {Pass::serial, Pass::shuffled_1, Pass::shuffled_2}) {
+        if (pass == Pass::shuffled_2 && !rounded)
             break;
         if (!c.passes->run(pass, seconds)) {
             note_uncompared(c.site, c.passes->why(), c.passes->timed_out() ? 2 : 1);
@@ -222,9 +222,9 @@ bool run_passes(Comparison& c, double seconds)
     bool same = true;
     uint64_t number;
     for (unsigned i = 0; i < c.results.size(); i++)
-        for (Pass dealt : {Pass::dealt_1, Pass::dealt_2})
-            if (dealt == Pass::dealt_1 || rounded)
-                same = same && c.find_difference(i, c.passes->values(dealt, i), most_rounding, number) < 0;
+        for (Pass shuffled : {Pass::shuffled_1, Pass::shuffled_2})
+            if (shuffled == Pass::shuffled_1 || rounded)
+                same = same && c.find_difference(i, c.passes->values(shuffled, i), most_rounding, number) < 0;
     if (same)
         return true;
     // And once more in the same?
@@ -241,8 +241,8 @@ bool run_passes(Comparison& c, double seconds)
             return false;
         }
     for (unsigned i = 0; i < c.results.size(); i++)
-        differ |= c.tell_difference(i, c.passes->values(Pass::dealt_1, i), false) ||
-                  (rounded && c.tell_difference(i, c.passes->values(Pass::dealt_2, i), false));
+        differ |= c.tell_difference(i, c.passes->values(Pass::shuffled_1, i), false) ||
+                  (rounded && c.tell_difference(i, c.passes->values(Pass::shuffled_2, i), false));
     with_note(c.site, [&](Noted& n) {
         n.compared++;
         n.differ += differ;
@@ -325,7 +325,7 @@ public:
     void leave_to_helpers(Region& r) override;
     void before_chunk(Region& r) override;
     uint64_t random_size(uint64_t remaining) override;
-    bool dealt_next(Participant& p, long* lo, long* hi) override { return check::dealt_next(p, lo, hi); }
+    bool shuffled_next(Participant& p, long* lo, long* hi) override { return check::shuffled_next(p, lo, hi); }
     void note_short(const ws_site* site, uint64_t iterations) override;
     void note_plain(const ws_site* site) override;
     void note_refused(const ws_site* site) override;

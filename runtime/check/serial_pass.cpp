@@ -34,8 +34,8 @@ constexpr unsigned first_child_nap_us = 20, longest_child_nap_us = 2000;
 
 namespace {
 
-// How the child ended, as it tells the parent.
-enum Told : uint32_t { nothing, done, no_maps, no_filter, system_call, memory, fatal_signal };
+// How the child ended, as it reports to the parent.
+enum ChildEnd : uint32_t { nothing, done, no_maps, no_filter, system_call, memory, fatal_signal };
 
 double now()
 {
@@ -48,7 +48,7 @@ double now()
 
 // Seen by both processes; the results of each pass follow.
 struct SerialPasses::Shared {
-    volatile uint32_t told;
+    volatile uint32_t end;
     volatile int number;             // of the system call, or of the signal
     volatile double seconds[passes]; // that it took
 };
@@ -59,42 +59,43 @@ namespace {
 
 constexpr unsigned participants = 3; // played by one thread, one after the other
 
-struct Deal {
+struct Shuffle {
     LoopBounds bounds;
     uint64_t chunk, chunks; // iterations in each, and how many
     uint64_t seed;
     bool backwards;
     unsigned asks;    // the participant that runs now
     uint64_t next;    // the first chunk of which it is not yet decided whether this participant gets it
-} deal;
+} shuffle;
 
 unsigned holder_of(uint64_t chunk)
 {
-    if (deal.chunks <= 2 * participants) // few would often come to one participant
-        return unsigned((chunk + deal.seed) % participants);
-    uint64_t mixed = (chunk + 1) * 0x9E3779B97F4A7C15ull ^ deal.seed * 0xD1B54A32D192ED03ull;
+    if (shuffle.chunks <= 2 * participants) // few would often come to one participant
+        return unsigned((chunk + shuffle.seed) % participants);
+    uint64_t mixed = (chunk + 1) * 0x9E3779B97F4A7C15ull ^ shuffle.seed * 0xD1B54A32D192ED03ull;
     mixed = (mixed ^ mixed >> 31) * 0xBF58476D1CE4E5B9ull;
     return unsigned((mixed >> 33) % participants);
 }
 
-void set_deal(const LoopBounds& b, uint64_t wanted_chunk)
+void set_shuffle(const LoopBounds& b, uint64_t wanted_chunk)
 {
     constexpr uint64_t most_chunks = 4096;
-    deal.bounds = b;
-    deal.chunk = wanted_chunk ? wanted_chunk : b.iterations ? (b.iterations - 1) / most_chunks + 1 : 1;
-    deal.chunks = b.iterations ? (b.iterations - 1) / deal.chunk + 1 : 0;
+    shuffle.bounds = b;
+    shuffle.chunk = wanted_chunk ? wanted_chunk : b.iterations ? (b.iterations - 1) / most_chunks + 1 : 1;
+    shuffle.chunks = b.iterations ? (b.iterations - 1) / shuffle.chunk + 1 : 0;
 }
 
 } // namespace
 
-bool dealt_next(Participant& p, long* lo, long* hi)
+bool shuffled_next(Participant& p, long* lo, long* hi)
 {
-    while (deal.next < deal.chunks) {
-        const uint64_t turn = deal.next++, chunk = deal.backwards ? deal.chunks - 1 - turn : turn;
-        if (holder_of(chunk) != deal.asks)
+    while (shuffle.next < shuffle.chunks) {
+        const uint64_t turn = shuffle.next++, chunk = shuffle.backwards ? shuffle.chunks - 1 - turn : turn;
+        if (holder_of(chunk) != shuffle.asks)
             continue;
-        const LoopBounds& b = deal.bounds;
-        const uint64_t first = chunk * deal.chunk, last = chunk == deal.chunks - 1 ? b.iterations : first + deal.chunk;
+        const LoopBounds& b = shuffle.bounds;
+        const uint64_t first = chunk * shuffle.chunk,
+                       last = chunk == shuffle.chunks - 1 ? b.iterations : first + shuffle.chunk;
         *lo = long(b.start + first * b.incr);
         *hi = long(last == b.iterations ? b.end : b.start + last * b.incr);
         return true;
@@ -107,15 +108,15 @@ namespace {
 
 // ---- what keeps the child from doing harm
 
-volatile uint32_t* told;
-volatile int* told_number;
+volatile uint32_t* child_end;
+volatile int* child_number;
 
 [[noreturn]] void leave() { syscall(SYS_exit_group, 0), __builtin_unreachable(); }
 
-[[noreturn]] void leave_with(Told what, int number)
+[[noreturn]] void leave_with(ChildEnd what, int number)
 {
-    *told_number = number;
-    base::store_release(*told, uint32_t(what));
+    *child_number = number;
+    base::store_release(*child_end, uint32_t(what));
     leave();
 }
 
@@ -413,7 +414,7 @@ const double* SerialPasses::magnitudes(Pass pass, unsigned result) const
 
 bool SerialPasses::run(Pass pass, double seconds)
 {
-    shared_->told = nothing;
+    shared_->end = nothing;
     timed_out_ = false;
     const int parent = getpid();
     // clone and not fork(): then handlers of the program and its libraries (pthread_atfork) are not run, and the
@@ -433,7 +434,7 @@ bool SerialPasses::run(Pass pass, double seconds)
         why_ = text;
         return false;
     }
-    const uint32_t what = base::load_acquire(shared_->told);
+    const uint32_t what = base::load_acquire(shared_->end);
     if (what != done)
         why_ = text_of_end(what, shared_->number);
     return what == done;
@@ -470,8 +471,8 @@ void SerialPasses::run_child(Pass pass, int parent)
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != parent)
         leave();
-    told = &shared_->told;
-    told_number = &shared_->number;
+    child_end = &shared_->end;
+    child_number = &shared_->number;
     const rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     offer_memory();
@@ -504,19 +505,19 @@ void SerialPasses::run_child(Pass pass, int parent)
     } else {
         static Member one_of_several;
         p.member = &one_of_several; // with that, start calls leave the mode as it is: see start_in_team()
-        deal.seed = uint64_t(pass);
+        shuffle.seed = uint64_t(pass);
         const bool any_order = site->kinds & WS_SITE_ANY_ORDER;
-        deal.backwards = has_free_order(site, host()) && pass == Pass::dealt_2;
-        set_deal(b, chunk_);
+        shuffle.backwards = has_free_order(site, host()) && pass == Pass::shuffled_2;
+        set_shuffle(b, chunk_);
         // The participant with the last iteration runs last: so none copies in (firstprivate) what it has written
         // (lastprivate).
-        const unsigned last = any_order ? participants - 1 : holder_of(deal.chunks - 1);
+        const unsigned last = any_order ? participants - 1 : holder_of(shuffle.chunks - 1);
         Pass before = Pass::again; // its memory holds what the one before has left
         keep_values(before);
         for (unsigned turn = 1; turn <= participants; turn++) {
-            deal.asks = (last + turn) % participants;
-            deal.next = 0;
-            p.mode = Mode::dealt;
+            shuffle.asks = (last + turn) % participants;
+            shuffle.next = 0;
+            p.mode = Mode::shuffled;
             one_of_several.number = turn - 1; // the first has the last iteration of a loop that is split
             fn(data);
             keep_values(pass);

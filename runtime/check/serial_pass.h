@@ -22,8 +22,8 @@ enum class Pass : uint8_t {
     serial,  // all iterations in order
     // by three participants, one after the other, who get chunks at random: an order that thieves could bring about,
     // too
-    dealt_1,
-    dealt_2, // the same with other random numbers
+    shuffled_1,
+    shuffled_2, // the same with other random numbers
     again,   // as serial
 };
 constexpr unsigned passes = 4;
@@ -44,7 +44,7 @@ public:
 
     // The result that a pass came to: its elements, one after the other.
     const char* values(Pass pass, unsigned result) const;
-    // After a dealt pass: for each element the largest value that was added up to it.
+    // After a shuffled pass: for each element the largest value that was added up to it.
     const double* magnitudes(Pass pass, unsigned result) const;
 
 private:
@@ -66,6 +66,6 @@ private:
 };
 
 // In such a process: the next chunk of the participant that runs now.
-bool dealt_next(loop::Participant& p, long* lo, long* hi);
+bool shuffled_next(loop::Participant& p, long* lo, long* hi);
 
 } // namespace ws::check

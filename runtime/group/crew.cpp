@@ -224,18 +224,18 @@ Crew* Crew::make()
     Crew* const crew = new (std::nothrow) Crew;
     if (!crew)
         return nullptr;
-    Member* const own = crew->join();
+    CrewMember* const own = crew->join();
     if (!own)
         delete crew;
     return own ? crew : nullptr;
 }
 
-Member* Crew::join()
+CrewMember* Crew::join()
 {
     for (unsigned i = 0; i < most_members; i++) {
-        Member* member = base::load_acquire(members_[i]); // pairs with keep_first()
+        CrewMember* member = base::load_acquire(members_[i]); // pairs with keep_first()
         if (!member) {
-            Member* const made = new (std::nothrow) Member;
+            CrewMember* const made = new (std::nothrow) CrewMember;
             if (!made)
                 return nullptr;
             made->number = i;
@@ -251,27 +251,27 @@ Member* Crew::join()
 
 bool Crew::has_tasks() const
 {
-    return any([](const Member& m) { return m.deque.size() != 0; });
+    return any([](const CrewMember& m) { return m.deque.size() != 0; });
 }
 
-bool Crew::is_busy(const Member& own) const
+bool Crew::is_busy(const CrewMember& own) const
 {
-    return any([&](const Member& m) { return &m != &own && Hardware::load_relaxed(m.busy); });
+    return any([&](const CrewMember& m) { return &m != &own && Hardware::load_relaxed(m.busy); });
 }
 
-ws_deferred* Crew::next(Member& member, bool any)
+ws_deferred* Crew::next(CrewMember& member, bool any)
 {
     ws_deferred* const own = member.deque.take();
     return own ? own : steal(member, any);
 }
 
-ws_deferred* Crew::steal(Member& member, bool any)
+ws_deferred* Crew::steal(CrewMember& member, bool any)
 {
     chaos.delay();
     const unsigned known = Hardware::load_acquire(known_); // pairs with join()
     for (unsigned i = 0; i < known; i++) {
         const unsigned victim = (member.victim + i) % known;
-        Member& other = *base::load_relaxed(members_[victim]); // ordered by the load above
+        CrewMember& other = *base::load_relaxed(members_[victim]); // ordered by the load above
         if (&other == &member || (!any && Hardware::load_relaxed(other.taken)))
             continue;
         if (ws_deferred* const task = other.deque.steal()) {
@@ -284,7 +284,7 @@ ws_deferred* Crew::steal(Member& member, bool any)
 
 WS_EXPORT int ws_group_wanted(void)
 {
-    if (Member* const member = part.member)
+    if (CrewMember* const member = part.member)
         return member->deque.is_full() ? WS_GROUP_RUN : WS_GROUP_DEFER;
     Participant& p = self;
     if (!p.owner || p.in_region)
@@ -317,7 +317,7 @@ WS_EXPORT bool ws_group_begin(ws_site* site)
 
 WS_EXPORT bool ws_group_put(ws_group* group, ws_deferred* task)
 {
-    Member* const member = part.member;
+    CrewMember* const member = part.member;
     // A task that is deferred computes as the region's owner did when it opened.
     if (!member || !self.region->state.computes_as_now())
         return false;

@@ -21,7 +21,7 @@ using base::Hardware;
 
 using Deque = BasicDeque<ws_deferred>;
 
-struct alignas(64) Member {
+struct alignas(64) CrewMember {
     Deque deque;
     volatile Flag taken = 0; // a thread has it
     volatile Flag busy = 0;  // that thread runs a task
@@ -34,20 +34,20 @@ public:
     static constexpr unsigned most_members = 256;
 
     // The owner's; member 0. Made with the crew.
-    Member& owner() { return *members_[0]; }
+    CrewMember& owner() { return *members_[0]; }
 
     // A deque for a guest; null if there are too many, or no memory.
-    Member* join();
+    CrewMember* join();
     // Leaves its tasks to others.
-    static void leave(Member& member) { Hardware::store_release(member.taken, 0); } // pairs with join()
+    static void leave(CrewMember& member) { Hardware::store_release(member.taken, 0); } // pairs with join()
 
     // The next task for a member: its newest, or another's oldest; null if there is none. Not `any`: of others only
     // what guests have left.
-    ws_deferred* next(Member& member, bool any = true);
+    ws_deferred* next(CrewMember& member, bool any = true);
 
     // Whether any member has a task that waits, and whether any other than `own` runs one; estimates.
     bool has_tasks() const;
-    bool is_busy(const Member& own) const;
+    bool is_busy(const CrewMember& own) const;
 
     static Crew* make(); // null: no memory
 
@@ -68,9 +68,9 @@ private:
                 return true;
         return false;
     }
-    ws_deferred* steal(Member& member, bool any);
+    ws_deferred* steal(CrewMember& member, bool any);
 
-    Member* volatile members_[most_members] = {}; // the first `known_`; they stay
+    CrewMember* volatile members_[most_members] = {}; // the first `known_`; they stay
     volatile Flag known_ = 0;
 };
 

@@ -24,7 +24,7 @@ struct Context {
 
 struct Part {
     Crew* crew;
-    Member* member; // null: what it puts runs at once
+    CrewMember* member; // null: what it puts runs at once
     bool owns;      // it has opened the crew's region
     uint64_t began; // ticks; of the first task that somebody waited for, until its outermost wait is over; 0: none
     uint64_t rung;  // ticks; owner: when it last looked for sleepers

@@ -148,7 +148,7 @@ void taskloop(const Code& code, unsigned long tasks, Number start, Number end, u
 
 // A taskgroup that began while tasks may be deferred. What is put in any other is put in tasks that are calls, so all
 // tasks that wait then are in it.
-struct Set : ws_group {
+struct TaskSet : ws_group {
     ws_group* outer;
 };
 
@@ -308,14 +308,14 @@ WS_EXPORT void ws_taskgroup_start(void)
     part.context.groups++;
     if (WS_LIKELY(!part.member))
         return;
-    Set* const set = new Set{};
+    TaskSet* const set = new TaskSet{};
     set->outer = part.context.set;
     part.context.set = set;
 }
 
 WS_EXPORT void ws_taskgroup_end(void)
 {
-    if (Set* const set = static_cast<Set*>(part.context.set); WS_UNLIKELY(set != nullptr)) {
+    if (TaskSet* const set = static_cast<TaskSet*>(part.context.set); WS_UNLIKELY(set != nullptr)) {
         // Pairs with over().
         run_until("the tasks of its group", [set] { return Hardware::load_acquire(set->waiting) == 0; });
         part.context.set = set->outer;

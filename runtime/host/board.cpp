@@ -7,14 +7,14 @@ namespace ws::host {
 
 using base::Hardware;
 
-void Board::map(void* memory, unsigned ranks)
+void CallBoard::map(void* memory, unsigned ranks)
 {
     const auto address = reinterpret_cast<uintptr_t>(memory);
     lines_ = reinterpret_cast<Line*>((address + line - 1) & ~(line - 1));
     ranks_ = ranks;
 }
 
-int Board::take_row(unsigned members)
+int CallBoard::take_row(unsigned members)
 {
     // Full: pairs with leave_row(). The words of the row are zero from here on; the message that tells the others of
     // the row orders that for them.
@@ -24,7 +24,7 @@ int Board::take_row(unsigned members)
     return none;
 }
 
-void Board::leave_row(int row)
+void CallBoard::leave_row(int row)
 {
     // Full: this rank looks at no word of the row any more. One is left over while the last one clears the words, so
     // that nobody takes the row.
@@ -49,12 +49,12 @@ bool Group::is_of_this_job() const
     return std::find(world_.begin(), world_.end(), -1) == world_.end();
 }
 
-void Group::use(Board& board, int row)
+void Group::use(CallBoard& board, int row)
 {
     board_ = &board;
     row_ = row;
     calls_ = seen_turn_ = 0;
-    for (const Member& m : members_)
+    for (const NodeRank& m : members_)
         if (m.rank == rank_)
             own_ = m.on_node;
 }

@@ -15,7 +15,7 @@
 
 namespace ws::host {
 
-class Board {
+class CallBoard {
 public:
     static constexpr unsigned rows = 256; // communicators, windows and files of a node at a time
     static constexpr int none = -1;
@@ -75,10 +75,10 @@ public:
     int leader() const { return members_[0].rank; }
     template <class Visit> void each_on_node(Visit visit) const
     {
-        for (const Member& m : members_)
+        for (const NodeRank& m : members_)
             visit(m.rank);
     }
-    void use(Board& board, int row);
+    void use(CallBoard& board, int row);
     bool has_board() const { return board_; }
     int row() const { return row_; }
     void leave_board();
@@ -99,7 +99,7 @@ public:
         }
         // Relaxed: the call that follows orders what the ranks tell each other by its own means.
         for (; seen_ < members_.size(); seen_++) {
-            const Member& m = members_[seen_];
+            const NodeRank& m = members_[seen_];
             if (base::Hardware::load_relaxed(board_->arrivals(row_, m.on_node)) < turn && counts(m.rank))
                 return board_->is_abandoned(row_);
         }
@@ -107,21 +107,21 @@ public:
     }
     template <class Ring> void ring_members(Ring ring) const
     {
-        for (const Member& m : members_)
+        for (const NodeRank& m : members_)
             if (m.rank != rank_ && ring)
                 ring(world_[size_t(m.rank)]);
     }
 
 private:
-    struct Member {
+    struct NodeRank {
         int rank;         // in the group
         unsigned on_node; // rank on the node
     };
     std::vector<int> world_;
-    std::vector<Member> members_; // on this node, in the order of their ranks in the group
+    std::vector<NodeRank> members_; // on this node, in the order of their ranks in the group
     int rank_;
-    Board* board_ = nullptr;
-    int row_ = Board::none;
+    CallBoard* board_ = nullptr;
+    int row_ = CallBoard::none;
     unsigned own_ = 0; // rank on the node
     uint64_t calls_ = 0;
     size_t seen_ = 0; // of members_, those before have arrived

@@ -31,7 +31,7 @@ namespace ws::host {
 MPIR_Workshare_hooks hooks;
 bool active;
 Real real;
-__thread Outermost::Call Outermost::call_;
+__thread Outermost::CurrentCall Outermost::call_;
 unsigned char Site::calm_sites[1 << bits], Site::inner_ = Site::enough;
 uint64_t Site::calm_ticks;
 
@@ -104,7 +104,7 @@ struct Node {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Win window = MPI_WIN_NULL;
     MPI_Group world = MPI_GROUP_NULL, here = MPI_GROUP_NULL;
-    Board board;
+    CallBoard board;
     bool has_board = false;
     std::vector<int> world_ranks; // of the ranks of the node
 };
@@ -112,15 +112,15 @@ Node node;
 
 // Communicators, windows and files by their handles. Looked up without a lock: a handle that a thread uses is not being
 // freed by another.
-class Table {
+class HandleTable {
 public:
     Group* find(uintptr_t key) const
     {
-        const Rows* const rows = base::load_acquire(rows_); // pairs with grow()
-        for (size_t i = rows->place(key);; i = rows->after(i)) {
-            const uintptr_t there = base::load_acquire(rows->row[i].key); // pairs with insert()
+        const HandleEntries* const entries = base::load_acquire(entries_); // pairs with grow()
+        for (size_t i = entries->place(key);; i = entries->after(i)) {
+            const uintptr_t there = base::load_acquire(entries->entry[i].key); // pairs with insert()
             if (there == key)
-                return rows->row[i].group;
+                return entries->entry[i].group;
             if (there == free)
                 return nullptr;
         }
@@ -128,65 +128,65 @@ public:
     void insert(uintptr_t key, Group* group)
     {
         const std::lock_guard<base::SpinLock> guard(lock_);
-        if (rows_->used >= rows_->row.size() / 2)
+        if (entries_->used >= entries_->entry.size() / 2)
             grow();
-        rows_->insert(key, group);
+        entries_->insert(key, group);
     }
     // Takes out the group of this handle, if there is one.
     Group* take(uintptr_t key)
     {
         const std::lock_guard<base::SpinLock> guard(lock_);
-        for (size_t i = rows_->place(key); rows_->row[i].key != free; i = rows_->after(i))
-            if (rows_->row[i].key == key) {
-                base::store_release(rows_->row[i].key, gone);
-                return rows_->row[i].group;
+        for (size_t i = entries_->place(key); entries_->entry[i].key != free; i = entries_->after(i))
+            if (entries_->entry[i].key == key) {
+                base::store_release(entries_->entry[i].key, gone);
+                return entries_->entry[i].group;
             }
         return nullptr;
     }
 
 private:
     static constexpr uintptr_t free = 0, gone = 1;
-    struct Row {
+    struct HandleEntry {
         uintptr_t key = free;
         Group* group = nullptr;
     };
-    struct Rows {
-        explicit Rows(unsigned bits) : bits(bits), row(size_t(1) << bits) {}
+    struct HandleEntries {
+        explicit HandleEntries(unsigned bits) : bits(bits), entry(size_t(1) << bits) {}
         size_t place(uintptr_t key) const { return (key * 0x9E3779B97F4A7C15u) >> (64 - bits); }
-        size_t after(size_t i) const { return (i + 1) & (row.size() - 1); }
+        size_t after(size_t i) const { return (i + 1) & (entry.size() - 1); }
         void insert(uintptr_t key, Group* group)
         {
             size_t i = place(key);
-            while (row[i].key != free && row[i].key != gone)
+            while (entry[i].key != free && entry[i].key != gone)
                 i = after(i);
-            used += row[i].key == free;
-            row[i].group = group;
-            base::store_release(row[i].key, key); // pairs with find()
+            used += entry[i].key == free;
+            entry[i].group = group;
+            base::store_release(entry[i].key, key); // pairs with find()
         }
         unsigned bits;
-        size_t used = 0; // rows that are not free
-        std::vector<Row> row;
+        size_t used = 0; // entries that are not free
+        std::vector<HandleEntry> entry;
     };
-    // The old rows stay, because other threads may read them: all together are as large as the new ones.
+    // The old entries stay, because other threads may read them: all together are as large as the new ones.
     void grow()
     {
         size_t live = 0;
-        for (const Row& row : rows_->row)
-            live += row.key != free && row.key != gone;
-        auto* const larger = new Rows(rows_->bits + (live >= rows_->row.size() / 4));
-        for (const Row& row : rows_->row)
-            if (row.key != free && row.key != gone)
-                larger->insert(row.key, row.group);
-        base::store_release(rows_, larger); // pairs with find()
+        for (const HandleEntry& entry : entries_->entry)
+            live += entry.key != free && entry.key != gone;
+        auto* const larger = new HandleEntries(entries_->bits + (live >= entries_->entry.size() / 4));
+        for (const HandleEntry& entry : entries_->entry)
+            if (entry.key != free && entry.key != gone)
+                larger->insert(entry.key, entry.group);
+        base::store_release(entries_, larger); // pairs with find()
     }
     base::SpinLock lock_;
-    Rows* rows_ = new Rows(10);
+    HandleEntries* entries_ = new HandleEntries(10);
 };
-Table table;
+HandleTable table;
 
-enum class Kind : uintptr_t { communicator = 2, window = 4, file = 6 };
+enum class HandleKind : uintptr_t { communicator = 2, window = 4, file = 6 };
 
-template <class Handle> uintptr_t key_of(Handle handle, Kind kind)
+template <class Handle> uintptr_t key_of(Handle handle, HandleKind kind)
 {
     uintptr_t bits = 0;
     static_assert(sizeof(Handle) <= sizeof bits, "a handle is an int or a pointer");
@@ -222,13 +222,13 @@ std::unique_ptr<Group> members_of(MPI_Comm comm)
 // The members on each node agree on a row. Collective over `comm`, an intracommunicator of processes of this job.
 void agree_on_row(Group& group, MPI_Comm comm)
 {
-    int mine = Board::none;
+    int mine = CallBoard::none;
     if (node.has_board && group.node_members() > 1 && group.leader() == group.rank())
         mine = node.board.take_row(group.node_members());
     std::vector<int> rows(size_t(group.size()));
     const bool told = PMPI_Allgather(&mine, 1, MPI_INT, rows.data(), 1, MPI_INT, comm) == MPI_SUCCESS;
-    const int row = group.node_members() > 0 ? rows[size_t(group.leader())] : Board::none;
-    if (told && row != Board::none)
+    const int row = group.node_members() > 0 ? rows[size_t(group.leader())] : CallBoard::none;
+    if (told && row != CallBoard::none)
         group.use(node.board, row);
 }
 
@@ -244,13 +244,13 @@ int comm_keyval = MPI_KEYVAL_INVALID, win_keyval = MPI_KEYVAL_INVALID;
 
 int comm_goes(MPI_Comm comm, int, void*, void*)
 {
-    forget(key_of(comm, Kind::communicator));
+    forget(key_of(comm, HandleKind::communicator));
     return MPI_SUCCESS;
 }
 
 int win_goes(MPI_Win win, int, void*, void*)
 {
-    forget(key_of(win, Kind::window));
+    forget(key_of(win, HandleKind::window));
     return MPI_SUCCESS;
 }
 
@@ -277,7 +277,7 @@ void keep_comm(MPI_Comm comm, std::unique_ptr<Group> group)
     // attribute again calls comm_goes(), which forgets that.
     if (comm != MPI_COMM_WORLD)
         PMPI_Comm_set_attr(comm, comm_keyval, nullptr);
-    keep(key_of(comm, Kind::communicator), std::move(group));
+    keep(key_of(comm, HandleKind::communicator), std::move(group));
 }
 
 // A communicator that nobody has seen being made, as it was by MPI_Comm_idup or MPI_Comm_accept.
@@ -287,23 +287,23 @@ __attribute__((cold, noinline)) Group* get_to_know(MPI_Comm comm)
     const std::lock_guard<base::SpinLock> guard(lock);
     if (comm == MPI_COMM_NULL)
         return nullptr;
-    Group* const known = table.find(key_of(comm, Kind::communicator));
+    Group* const known = table.find(key_of(comm, HandleKind::communicator));
     if (known)
         return known;
     if (std::unique_ptr<Group> group = members_of(comm))
         keep_comm(comm, std::move(group));
-    return table.find(key_of(comm, Kind::communicator));
+    return table.find(key_of(comm, HandleKind::communicator));
 }
 
 } // namespace
 
 Group* group_of_comm(MPI_Comm comm)
 {
-    Group* const group = table.find(key_of(comm, Kind::communicator));
+    Group* const group = table.find(key_of(comm, HandleKind::communicator));
     return WS_LIKELY(group != nullptr) ? group : get_to_know(comm);
 }
-Group* group_of_win(MPI_Win win) { return table.find(key_of(win, Kind::window)); }
-Group* group_of_file(MPI_File file) { return table.find(key_of(file, Kind::file)); }
+Group* group_of_win(MPI_Win win) { return table.find(key_of(win, HandleKind::window)); }
+Group* group_of_file(MPI_File file) { return table.find(key_of(file, HandleKind::file)); }
 
 void made_comm(MPI_Comm comm)
 {
@@ -315,19 +315,22 @@ void made_win(MPI_Comm parent, MPI_Win win)
 {
     if (!active)
         return;
-    keep(key_of(win, Kind::window), made_on(parent));
+    keep(key_of(win, HandleKind::window), made_on(parent));
     PMPI_Win_set_attr(win, win_keyval, nullptr);
 }
 
 void made_file(MPI_Comm parent, MPI_File file)
 {
     if (active)
-        keep(key_of(file, Kind::file), made_on(parent));
+        keep(key_of(file, HandleKind::file), made_on(parent));
 }
 
-std::unique_ptr<Group> take_file(MPI_File file) { return std::unique_ptr<Group>(table.take(key_of(file, Kind::file))); }
+std::unique_ptr<Group> take_file(MPI_File file)
+{
+    return std::unique_ptr<Group>(table.take(key_of(file, HandleKind::file)));
+}
 
-void put_back(MPI_File file, std::unique_ptr<Group> group) { keep(key_of(file, Kind::file), std::move(group)); }
+void put_back(MPI_File file, std::unique_ptr<Group> group) { keep(key_of(file, HandleKind::file), std::move(group)); }
 
 void abandon(int row)
 {
@@ -531,7 +534,7 @@ void prepare_board()
     for (int r = 0; r < ranks; r++)
         on_node[size_t(r)] = r;
     PMPI_Group_translate_ranks(node.here, ranks, on_node.data(), node.world, node.world_ranks.data());
-    const size_t bytes = Board::bytes(unsigned(ranks)) + 64;
+    const size_t bytes = CallBoard::bytes(unsigned(ranks)) + 64;
     int fine = ranks > 1 && (here != 0 || base::shm_has_room(bytes));
     PMPI_Allreduce(MPI_IN_PLACE, &fine, 1, MPI_INT, MPI_LAND, node.comm);
     if (!fine)

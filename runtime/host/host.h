@@ -71,13 +71,13 @@ private:
     static void tell_begin(uint64_t about);
     static void tell_end();
 
-    struct Call {
+    struct CurrentCall {
         uintptr_t frame; // 0: in none
         const char* name;
         const void* site;
         const char* told; // hooks.called knows that it has begun
     };
-    static __thread __attribute__((tls_model("initial-exec"))) Call call_;
+    static __thread __attribute__((tls_model("initial-exec"))) CurrentCall call_;
     uintptr_t frame_; // 0: an inner one
 };
 

@@ -76,7 +76,7 @@ bool is_binding(const std::string& value)
            (colon == value.npos || unit == "user" || unit == "pci" || is_count(value.substr(colon + 1)));
 }
 
-struct Known {
+struct HydraOption {
     int values;       // how many follow
     const char* name; // or several
     bool (*is_valid)(const std::string& value);
@@ -84,7 +84,7 @@ struct Known {
 };
 
 // hydra's options of MPICH 4.0 to 5.0
-constexpr Known rows[] = {
+constexpr HydraOption rows[] = {
     {0,
      "help h genvnone genvall envnone envall profile prepend-rank l enable-x disable-x verbose v debug info version "
      "print-all-exitcodes disable-auto-cleanup dac enable-auto-cleanup disable-hostname-propagation "
@@ -109,11 +109,11 @@ constexpr Known rows[] = {
     {1, "launcher-exec bootstrap-exec", is_text, "the name of a program"},
 };
 
-const std::map<std::string, const Known*>& options()
+const std::map<std::string, const HydraOption*>& options()
 {
-    static const std::map<std::string, const Known*> all = [] {
-        std::map<std::string, const Known*> map;
-        for (const Known& row : rows) {
+    static const std::map<std::string, const HydraOption*> all = [] {
+        std::map<std::string, const HydraOption*> map;
+        for (const HydraOption& row : rows) {
             std::istringstream names(row.name);
             for (std::string name; names >> name;)
                 map[name] = &row;
@@ -150,7 +150,7 @@ bool is_help(const std::string& word)
 
 // Returns "" or what is wrong with the values that `option`, which is `known`, was given. `apart`: in words of their
 // own.
-std::string wrong_values(const std::string& option, const Known& known, const std::vector<std::string>& values,
+std::string wrong_values(const std::string& option, const HydraOption& known, const std::vector<std::string>& values,
                          bool apart)
 {
     const bool takes_any = known.is_valid == is_anything;
@@ -236,7 +236,7 @@ private:
     }
 
     // An option of hydra's. `equals`: where its word has a '='.
-    void take_known(const std::string& name, const Known& known, size_t equals)
+    void take_known(const std::string& name, const HydraOption& known, size_t equals)
     {
         Piece piece;
         piece.name = name;
@@ -255,7 +255,7 @@ private:
     }
 
     // The values that the option in `piece` was given; adds the words that they stand in to the piece.
-    std::vector<std::string> take_values(Piece& piece, const Known& known, size_t equals)
+    std::vector<std::string> take_values(Piece& piece, const HydraOption& known, size_t equals)
     {
         std::vector<std::string> values;
         const auto next = [&] {

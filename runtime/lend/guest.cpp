@@ -160,7 +160,7 @@ void visit_regions(const Rank& rank, Home& core, Lease& lease, bool may_stay, Li
 
 void* Guests::run(void* place)
 {
-    const Place& p = *static_cast<const Place*>(place);
+    const GuestStart& p = *static_cast<const GuestStart*>(place);
     p.all->live(p.core);
     return nullptr;
 }

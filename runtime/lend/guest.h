@@ -22,7 +22,7 @@ public:
     void stop();
 
 private:
-    struct Place { // of a guest
+    struct GuestStart { // of a guest
         Guests* all;
         unsigned core;
     };
@@ -31,7 +31,7 @@ private:
 
     Rank& rank_;
     std::vector<pthread_t> threads_;
-    std::vector<Place> places_; // by core
+    std::vector<GuestStart> places_; // by core
     base::SpinLock making_; // owner threads of one process may publish at once
     volatile base::Flag stopping_ = 0;
 };

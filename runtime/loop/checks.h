@@ -37,8 +37,8 @@ public:
     // Order::halves: waits, for a moment at most, until the other half begins too. Order::random: takes a break.
     virtual void before_chunk(Region& r) = 0;
     virtual uint64_t random_size(uint64_t remaining) = 0;
-    // In a process that only runs a pass (Mode::dealt): gets the next chunk of the participant that runs now.
-    virtual bool dealt_next(Participant& p, long* lo, long* hi) = 0;
+    // In a process that only runs a pass (Mode::shuffled): gets the next chunk of the participant that runs now.
+    virtual bool shuffled_next(Participant& p, long* lo, long* hi) = 0;
 
     // WS_CHECK notes executions that are not shared,
     virtual void note_short(const ws_site* site, uint64_t iterations) = 0; // with one iteration, or none

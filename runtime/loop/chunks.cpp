@@ -216,8 +216,8 @@ bool next_slow(Participant& p, long* lo, long* hi)
         return claim_next(p, lo, hi);
     case Mode::guest:
         return guest_next(p, lo, hi);
-    case Mode::dealt:
-        return p.host->checks->dealt_next(p, lo, hi);
+    case Mode::shuffled:
+        return p.host->checks->shuffled_next(p, lo, hi);
     case Mode::team:
         return team_next(p, lo, hi);
     default:

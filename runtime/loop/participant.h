@@ -22,7 +22,7 @@ enum class Mode : uint8_t {
     alone,   // owner, region not published
     shared,  // owner, region published
     guest,   // guest of a published region
-    dealt,   // a participant of several that one thread plays: see check/serial_pass.h
+    shuffled, // a participant of several that one thread plays: see check/serial_pass.h
     team,    // thread of a team that shares a region out among itself
 };
 

@@ -296,7 +296,7 @@ constexpr double few_chunks_longer = 4;
 // The parts of open_region(). They are inlined: measured by benchmarks/region_cost.
 
 // The units of a region.
-struct Units {
+struct RegionUnits {
     uint64_t iterations, count; // of each; how many
 
     // As a clause has it that gives `given` iterations a chunk, 0: none. `user`: what schedule(runtime) means.
@@ -311,7 +311,7 @@ private:
 };
 
 // A unit is one iteration unless the descriptor's word could not count them.
-inline Units units_of(uint64_t iterations, bool two_ends)
+inline RegionUnits units_of(uint64_t iterations, bool two_ends)
 {
     const uint64_t most = two_ends ? Descriptor::max_units_of_two_ends : Descriptor::max_units;
     const uint64_t unit = iterations <= most ? 1 : iterations / most + 1;
@@ -379,7 +379,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     check_site(site, chunk, steal_chunk);
     Learned& l = learned(site);
     const bool two_ends = !p.member && takes_two_ends(p, site, l);
-    const Units units = units_of(bounds.iterations, two_ends);
+    const RegionUnits units = units_of(bounds.iterations, two_ends);
     Sizing own = units.sizing(ws_schedule(site->kinds & 255), chunk, p.host->schedule);
     // Thieves follow the owner's clause unless they have their own.
     const ws_schedule steal_kind = ws_schedule(site->kinds >> 8 & 255);

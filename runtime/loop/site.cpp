@@ -235,8 +235,8 @@ double helped_last(const Learned& l)
     return r ? peek(r->helped) : 0;
 }
 
-// A median, as one region's first half may have met cold caches or pages, and be five times as dear; of few, as costs
-// change.
+// A median, because one region's first half may have met cold caches or pages, and cost five times as much; of few,
+// because costs change.
 void remember_tilt(ws_site* site, double tilt, bool rough)
 {
     SiteRecord* r = record_of(site);

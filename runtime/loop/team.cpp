@@ -16,7 +16,7 @@ namespace {
 
 // ---- as OpenMP shares it out
 
-// The next chunk of this thread, [from, to), by the schedule of the program, as libgomp and libomp deal it: programs
+// The next chunk of this thread, [from, to), by the schedule of the program, as libgomp and libomp assign it: programs
 // may rely on which thread has which iteration of a static loop.
 bool take(Member& m, uint64_t& from, uint64_t& to)
 {

@@ -155,7 +155,7 @@ inline void take_part(Participant& p, const LoopBounds& b)
 inline bool start_in_team(Participant& p, const LoopBounds& b)
 {
     if (WS_UNLIKELY(p.mode != Mode::team))
-        return p.mode == Mode::dealt; // then the bounds are known; otherwise it is a region inside one of the team's
+        return p.mode == Mode::shuffled; // then the bounds are known; otherwise it is a region inside one of the team's
     Member& m = *p.member;
     if (m.number == 0)
         m.team->iterations = b.iterations;

@@ -24,13 +24,13 @@ bool agree(Job& job, bool mine)
 }
 
 // The workers of this rank, and of all ranks of the node.
-struct Crew {
+struct WorkerPlan {
     unsigned own = 0, before = 0, all = 0; // before: of the ranks with lower numbers
     std::vector<int> cpus;                 // a CPU for each worker, if there are enough that no other rank may use
 };
 
 // Collective over the node.
-Crew hire(Job& job, int ranks, int me, unsigned mask_size)
+WorkerPlan hire(Job& job, int ranks, int me, unsigned mask_size)
 {
     // A check needs a helper in each rank, whether or not there is a spare core, also beside OpenMP's threads: only
     // speed suffers.
@@ -45,7 +45,7 @@ Crew hire(Job& job, int ranks, int me, unsigned mask_size)
     std::copy_n(mask.mask().words(), mask.mask().size(), mine.begin() + 1);
     PMPI_Allgather(mine.data(), int(words), MPI_UNSIGNED_LONG, all.data(), int(words), MPI_UNSIGNED_LONG, job.node);
 
-    Crew crew;
+    WorkerPlan crew;
     unsigned sharers = 0; // this rank included
     bool told = false;    // by a rank before
     for (size_t r = 0; r < size_t(ranks); r++) {
@@ -86,7 +86,7 @@ Inactive make_window(Job& job, bool stealing)
     // the same in all ranks, as they have one kernel; unless something was preloaded
     unsigned mask_size = own_cpus().mask().size();
     PMPI_Allreduce(MPI_IN_PLACE, &mask_size, 1, MPI_UNSIGNED, MPI_MAX, job.node);
-    Crew crew;
+    WorkerPlan crew;
     if (stealing)
         crew = hire(job, ranks, me, mask_size);
     const unsigned cores = unsigned(ranks) + crew.all;

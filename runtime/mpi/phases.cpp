@@ -114,13 +114,13 @@ void print_fault(const Job& job, unsigned ranks, const char* text)
     std::fprintf(stderr, "workshare: warning: %s (on rank %d%s)\n", text, job.rank, more.c_str());
 }
 
-struct Fault {
+struct PhaseFault {
     bool any; // on this rank
     std::string text;
 };
 
 // Prints each fault of the first rank that has it. Collective.
-template <int n> void tell_faults(const Job& job, const Fault (&faults)[n])
+template <int n> void tell_faults(const Job& job, const PhaseFault (&faults)[n])
 {
     int first[n];
     unsigned ranks[n];

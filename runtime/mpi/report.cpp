@@ -163,21 +163,21 @@ constexpr size_t piece = 2048;
 // ranks only. Then what all ranks counted under these names.
 template <class Counts> class Best {
 public:
-    struct Row {
+    struct NamedCounts {
         char name[192];
         Counts counts;
     };
 
     void add(const char* name, double weight, const Counts& counts)
     {
-        Entry& e = mine_[std::hash<std::string_view>()(name)];
+        WeightedCounts& e = mine_[std::hash<std::string_view>()(name)];
         std::snprintf(e.row.name, sizeof e.row.name, "%s", name);
         e.weight += weight;
         observe::add_counts(e.row.counts, counts);
     }
 
     // At rank 0 the whole job's, those that count most first. Collective over MPI_COMM_WORLD.
-    std::vector<Row> reduce() const
+    std::vector<NamedCounts> reduce() const
     {
         Top top = {};
         for (const auto& [key, e] : mine_)
@@ -187,23 +187,23 @@ public:
         std::stable_sort(all.keys, all.keys + Top::size,
                          [](const Key& a, const Key& b) { return a.weight > b.weight; });
         PMPI_Bcast(&all, int(sizeof all), MPI_BYTE, 0, MPI_COMM_WORLD);
-        std::vector<Row> mine, sums;
+        std::vector<NamedCounts> mine, sums;
         for (const Key& k : all.keys)
             if (k.weight > 0) {
                 const auto at = mine_.find(k.key);
-                mine.push_back(at == mine_.end() ? Row{} : at->second.row);
+                mine.push_back(at == mine_.end() ? NamedCounts{} : at->second.row);
             }
         sums = mine;
-        constexpr size_t at_once = std::max<size_t>(1, piece / sizeof(Row));
+        constexpr size_t at_once = std::max<size_t>(1, piece / sizeof(NamedCounts));
         for (size_t i = 0; i < mine.size(); i += at_once)
             reduce_by(add_rows, &mine[i], &sums[i], std::min(at_once, mine.size() - i));
         return sums;
     }
 
 private:
-    struct Entry {
+    struct WeightedCounts {
         double weight;
-        Row row;
+        NamedCounts row;
     };
     struct Key {
         uint64_t key; // of the name
@@ -228,7 +228,7 @@ private:
                 *least = k;
         }
     };
-    static_assert(sizeof(Top) <= piece && sizeof(Row) <= piece);
+    static_assert(sizeof(Top) <= piece && sizeof(NamedCounts) <= piece);
 
     static void merge_tops(void* from, void* to, int*, MPI_Datatype*)
     {
@@ -240,8 +240,8 @@ private:
     static void add_rows(void* from, void* to, int* rows, MPI_Datatype*)
     {
         for (int i = 0; i < *rows; i++) {
-            const Row& row = static_cast<Row*>(from)[i];
-            Row& sum = static_cast<Row*>(to)[i];
+            const NamedCounts& row = static_cast<NamedCounts*>(from)[i];
+            NamedCounts& sum = static_cast<NamedCounts*>(to)[i];
             if (!row.name[0])
                 continue;
             std::memcpy(sum.name, row.name, sizeof sum.name);
@@ -261,7 +261,7 @@ private:
         PMPI_Op_free(&op);
     }
 
-    std::map<uint64_t, Entry> mine_;
+    std::map<uint64_t, WeightedCounts> mine_;
 };
 
 // What other programs used of the CPUs, on the node where that was most. Collective; rank 0 gets the answer.

@@ -20,7 +20,7 @@ Board* board; // of the process that MPICH's hooks tell of
 
 // Rows by the address of the name: a hash table of which only free entries are ever written.
 constexpr unsigned table_size = 4 * call_rows;
-struct Entry {
+struct CallEntry {
     const char* name;
     base::Flag row;
 } table[table_size];
@@ -51,11 +51,11 @@ base::Flag make_row(const char* name)
 }
 
 // The calling thread's outermost call.
-struct Call {
+struct OutermostCall {
     const char* name;
     uint64_t begin;
 };
-WS_THREAD_LOCAL Call under_way;
+WS_THREAD_LOCAL OutermostCall under_way;
 
 // MPI_Wtime and MPI_Wtick do not communicate, and timing them would take longer than they take.
 bool is_clock(const char* name) { return name[4] == 'W' && name[5] == 't'; }
@@ -102,7 +102,7 @@ base::Flag call_row(const char* name)
 
 void called(const char* name, int enter)
 {
-    Call& call = under_way;
+    OutermostCall& call = under_way;
     if (enter) {
         if (!is_clock(name)) {
             call = {name, ticks()};

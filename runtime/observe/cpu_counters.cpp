@@ -13,7 +13,7 @@ namespace ws::observe {
 namespace {
 
 // The calling thread's, on whichever CPU, without the kernel's part, which needs more rights.
-int open_event(const CpuCounters::Event& event, int group)
+int open_event(const CpuCounters::PerfEvent& event, int group)
 {
     perf_event_attr a = {};
     a.size = sizeof a;
@@ -69,7 +69,7 @@ std::string CpuCounters::open()
     return open({PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS}, {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES});
 }
 
-std::string CpuCounters::open(const Event& first, const Event& second)
+std::string CpuCounters::open(const PerfEvent& first, const PerfEvent& second)
 {
     fds_[0] = open_event(first, -1);
     if (fds_[0] >= 0)

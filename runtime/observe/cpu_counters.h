@@ -24,7 +24,7 @@ struct CpuCount {
 // Two events of the calling thread that are counted together.
 class CpuCounters {
 public:
-    struct Event {
+    struct PerfEvent {
         uint32_t type;
         uint64_t config;
     };
@@ -34,7 +34,7 @@ public:
     // Opens instructions and cycles. Returns why the kernel refuses them, or nothing.
     std::string open();
     // The same with other events, for tests on machines that have no counters.
-    std::string open(const Event& first, const Event& second);
+    std::string open(const PerfEvent& first, const PerfEvent& second);
     // What the thread has counted since open(). Called by the thread that opened. Costs some tens of nanoseconds if the
     // kernel lets the thread read the processor's counters itself, and else a call of the kernel.
     CpuCount read() const;

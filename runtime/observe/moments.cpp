@@ -27,11 +27,11 @@ void Moments::add(const Moment& m)
 
 namespace {
 
-struct Counted {
+struct SharesSoFar {
     double mpi, lent, close_wait, borrowed;
 };
 
-Counted between(const Moment& a, const Moment& b, double at)
+SharesSoFar between(const Moment& a, const Moment& b, double at)
 {
     const double part = b.at > a.at ? (at - double(a.at)) / double(b.at - a.at) : 0;
     const auto mix = [&](uint64_t Moment::*field) {
@@ -53,13 +53,13 @@ std::vector<TimeSlice> slices_of(const Moments& moments, const Moment& last)
         all.push_back(last);
     const double begin = double(all[0].at), slice = (double(all.back().at) - begin) / time_slices;
     std::vector<TimeSlice> slices;
-    Counted before = between(all[0], all[0], begin);
+    SharesSoFar before = between(all[0], all[0], begin);
     size_t next = 1; // the first moment at or behind the slice's end
     for (unsigned i = 1; i <= time_slices; i++) {
         const double end = begin + i * slice;
         while (next + 1 < all.size() && double(all[next].at) < end)
             next++;
-        const Counted now = between(all[next - 1], all[next], end);
+        const SharesSoFar now = between(all[next - 1], all[next], end);
         const double waited = now.mpi - before.mpi + now.close_wait - before.close_wait;
         const double computing = three_decimals(1 - waited / slice, 1);
         slices.push_back({computing, three_decimals((now.lent - before.lent) / slice, 1 - computing),

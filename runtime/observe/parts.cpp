@@ -82,7 +82,7 @@ template <class Row> void compare_computing(const std::vector<const Report*>& ru
 std::vector<Compared> compare(const std::vector<const Report*>& runs)
 {
     std::vector<Compared> rows;
-    const auto row = [&](Compared::Kind kind, const std::string& text, unsigned depth, auto value) {
+    const auto row = [&](Compared::ValueKind kind, const std::string& text, unsigned depth, auto value) {
         Compared c = {kind, text, depth, {}};
         for (const Report* r : runs)
             c.values.push_back(value(*r));

@@ -68,7 +68,7 @@ constexpr OpenMPLevel openmp_levels[] = {
 
 // A figure of several runs.
 struct Compared {
-    enum Kind { time, share, count } kind;
+    enum ValueKind { time, share, count } kind;
     std::string text;
     unsigned depth; // in the tree of efficiencies, else 0
     std::vector<double> values;

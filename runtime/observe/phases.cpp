@@ -41,7 +41,7 @@ struct Phases {
     PhaseFaults faults;
     Open open[most_open_phases];
     // The last row that a name's address led to.
-    struct Recent {
+    struct RecentName {
         const char* name;
         Flag parent, row;
     } recent[1u << recent_bits];
@@ -95,7 +95,7 @@ __attribute__((noinline)) Flag find_row(Phases& p, Flag parent, const char* name
 inline Flag row_of(Phases& p, Flag parent, const char* name, int64_t level)
 {
     const uint64_t hash = (reinterpret_cast<uintptr_t>(name) ^ uint64_t(parent) << 4) * spread;
-    Phases::Recent& r = p.recent[hash >> (64 - recent_bits)];
+    Phases::RecentName& r = p.recent[hash >> (64 - recent_bits)];
     // The text is compared, too: the program may have written another one to the same place.
     if (WS_LIKELY(r.name == name && r.parent == parent && is_called(p.board->phase_row(r.row), name)))
         return r.row;

@@ -211,15 +211,15 @@ public:
 
 private:
     struct PhaseSum {
-        struct Use { // of a rank's core, in seconds; single precision, because there is one for each rank and phase
+        struct RankUse { // of a rank's core, in seconds; single precision, because there is one for each rank and phase
             float useful, plain_useful, lent;
             uint32_t rank; // in ranks_, in the order in which they came
         };
         PhaseCounts counts{};
-        std::vector<Use> uses;
+        std::vector<RankUse> uses;
     };
     struct RankPart { // of a phase, without those inside it
-        uint32_t rank; // see Use
+        uint32_t rank; // see RankUse
         PhaseCounts counts;
     };
     struct Phase {
@@ -247,12 +247,12 @@ private:
         LoopCounts counts{};
         int64_t phase = no_phase_known; // in phases_
     };
-    struct Place {
+    struct RankPlace {
         int64_t rank, node, workers;
     };
     Report report_;
     std::vector<RankFigures> ranks_; // without loops, calls, phases
-    std::vector<Place> places_;      // of the ranks, in the order in which they came
+    std::vector<RankPlace> places_;      // of the ranks, in the order in which they came
     std::map<std::string, LoopSum> loops_;
     std::map<std::string, CallCounts> calls_;
     std::vector<Phase> phases_;

@@ -331,17 +331,17 @@ std::string ranks(const Report& r)
 // of a change one rank has given cores that another has not taken yet; a line is of the time when all had.
 std::vector<std::string> cores_over_time(const Report& r, int64_t node)
 {
-    struct Deal {
+    struct CoreChange {
         double at_s = 0, periods = 0;
         std::map<int64_t, double> cores; // by rank
     };
-    std::map<int64_t, Deal> deals;
+    std::map<int64_t, CoreChange> changes;
     for (const RankRow& rank : r.rank)
         for (size_t i = 0; rank.node == node && i < rank.cores.size(); i++) {
-            Deal& deal = deals[rank.cores[i].deal];
-            deal.at_s = std::max(deal.at_s, rank.cores[i].at_s);
-            deal.periods = std::max(deal.periods, rank.cores[i].periods);
-            deal.cores[rank.rank] = rank.cores[i].cores;
+            CoreChange& change = changes[rank.cores[i].deal];
+            change.at_s = std::max(change.at_s, rank.cores[i].at_s);
+            change.periods = std::max(change.periods, rank.cores[i].periods);
+            change.cores[rank.rank] = rank.cores[i].cores;
         }
     std::map<int64_t, double> now;
     const auto sum = [&] {
@@ -353,12 +353,12 @@ std::vector<std::string> cores_over_time(const Report& r, int64_t node)
         return n > most_rank_rows ? text + "+..." : text;
     };
     std::vector<std::string> lines;
-    for (const auto& [number, deal] : deals) {
+    for (const auto& [number, change] : changes) {
         const std::string before = sum();
-        for (const auto& [rank, cores] : deal.cores)
+        for (const auto& [rank, cores] : change.cores)
             now[rank] = cores;
         lines.push_back(before.empty() ? sum()
-                                       : "after " + plural(deal.periods, "period") + ", " + time_text(deal.at_s) +
+                                       : "after " + plural(change.periods, "period") + ", " + time_text(change.at_s) +
                                              ": " + before + " -> " + sum());
     }
     if (lines.size() == 1)

@@ -25,17 +25,17 @@ namespace ws::policy {
 
 class NodeObjects {
     static constexpr size_t line = 64;
-    using Algorithm = boost::interprocess::rbtree_best_fit<boost::interprocess::null_mutex_family,
+    using BestFit = boost::interprocess::rbtree_best_fit<boost::interprocess::null_mutex_family,
                                                            boost::interprocess::offset_ptr<void>, line>;
     // Its index stays empty: a search for a name would follow offsets that are not checked. There is one root, whose
     // offset goes to the other processes in a message.
     using Buffer =
-        boost::interprocess::basic_managed_external_buffer<char, Algorithm, boost::interprocess::iset_index>;
+        boost::interprocess::basic_managed_external_buffer<char, BestFit, boost::interprocess::iset_index>;
 
     // What an allocation takes: its control block, in whole lines.
     static constexpr size_t allocated(size_t bytes)
     {
-        return (bytes + Algorithm::PayloadPerAllocation + line - 1) / line * line;
+        return (bytes + BestFit::PayloadPerAllocation + line - 1) / line * line;
     }
 
 public:

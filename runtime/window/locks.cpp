@@ -7,7 +7,7 @@ namespace ws::window {
 
 namespace {
 
-enum State : base::Hardware::Flag { lock_free = 0, lock_making = 1, lock_ready = 2 };
+enum LockState : base::Hardware::Flag { lock_free = 0, lock_making = 1, lock_ready = 2 };
 
 // FNV-1a, never 0. Two names of one program with the same 64 bits are not to be expected.
 uint64_t hash_of(const char* name)

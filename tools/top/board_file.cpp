@@ -392,7 +392,7 @@ void Finder::add(pid_t pid, uid_t uid, uint64_t started, const std::string& path
         return;
     if (std::find(done.begin(), done.end(), std::pair<uint64_t, uint64_t>(file.st_dev, file.st_ino)) != done.end())
         return;
-    for (Member& m : members)
+    for (FoundBoard& m : boards)
         if (m.device == file.st_dev && m.inode == file.st_ino) {
             // A child of a rank has its board open too, and may be found first, or live on.
             if (m.pid != pid && descends_from(m.pid, pid)) {
@@ -423,7 +423,7 @@ void Finder::add(pid_t pid, uid_t uid, uint64_t started, const std::string& path
     if (!wrong.empty())
         complain(pid, started, wrong);
     else
-        members.push_back({pid, uid, started, file.st_dev, file.st_ino, std::move(board)});
+        boards.push_back({pid, uid, started, file.st_dev, file.st_ino, std::move(board)});
 }
 
 void Finder::look_into(pid_t pid, uid_t uid)
@@ -510,8 +510,8 @@ bool Finder::look_into_books()
         const uid_t uid = books_[b].uid;
         for (const ProcessId& p : processes) {
             const auto is_there = [&] {
-                return std::any_of(members.begin(), members.end(),
-                                   [&](const Member& m) { return m.pid == p.pid && m.started == p.started; });
+                return std::any_of(boards.begin(), boards.end(),
+                                   [&](const FoundBoard& m) { return m.pid == p.pid && m.started == p.started; });
             };
             if (is_there())
                 continue;
@@ -556,7 +556,7 @@ void Finder::scan()
 void Finder::scan_now_and_then(bool missing)
 {
     const bool told = look_into_books();
-    if (told && members.empty())
+    if (told && boards.empty())
         drop_old_books();
     const double pause = told && !books_.empty() ? 10 : missing ? 0.2 : 2;
     if (!last_scan_ || seconds_now() - last_scan_ >= std::max(pause, 150 * scan_took_))

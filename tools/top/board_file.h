@@ -38,7 +38,7 @@ struct PhaseReading {
     std::string path; // names with slashes between them; of the time in no phase empty
     uint64_t entered = 0, wall_ticks = 0, blocked_ticks = 0, lent_ticks = 0, borrowed_ticks = 0;
 };
-// Of more phases, those that began last are read as one, which is called as observe::other_phases.
+// If there are more phases, those that began last are read as one, with the name observe::other_phases.
 constexpr size_t most_phases = 1024;
 
 // All that is read of a rank at one time.
@@ -117,7 +117,7 @@ public:
     // all: also those of other users, where the system lets us.
     explicit Finder(bool all) : all_(all) {}
 
-    struct Member {
+    struct FoundBoard {
         pid_t pid;
         uid_t uid;
         uint64_t started, device, inode;
@@ -129,7 +129,7 @@ public:
     // are missing, rarely if a node book tells which processes come.
     void scan_now_and_then(bool missing);
 
-    std::vector<Member> members;
+    std::vector<FoundBoard> boards;
     std::vector<Problem> problems; // each process once
     std::vector<std::pair<uint64_t, uint64_t>> done; // device and inode of boards that need not be found again
 

@@ -50,9 +50,9 @@ const char* name_of(Seated state)
     }
 }
 
-const char* name_of(Condition condition)
+const char* name_of(RankCondition condition)
 {
-    return condition == Condition::running ? "running" : condition == Condition::finished ? "finished" : "died";
+    return condition == RankCondition::running ? "running" : condition == RankCondition::finished ? "finished" : "died";
 }
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
@@ -307,7 +307,7 @@ RankSample rank_of(const Json& j)
     r.program = text(j, "program");
     if (j.contains("phase")) // recordings of old versions lack it
         r.phase = text(j, "phase");
-    r.condition = named(text(j, "condition"), "condition", Condition::died);
+    r.condition = named(text(j, "condition"), "condition", RankCondition::died);
     bool stealing = true;
     read(j, "stealing", stealing);
     r.inactive = !stealing;

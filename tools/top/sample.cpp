@@ -24,12 +24,12 @@ double grown(uint64_t after, uint64_t before) { return after > before ? double(a
 bool waits(Seated state) { return state == Seated::blocked || state == Seated::lent || state == Seated::asleep; }
 
 // Ticks that a rank's cores and guests spent, in some interval.
-struct Spent {
+struct SpentTicks {
     double time = 0;
-    struct Core {
+    struct CoreTicks {
         double computing = 0, lent = 0, lends = 0;
     };
-    std::vector<Core> cores;    // home, workers
+    std::vector<CoreTicks> cores;    // home, workers
     std::vector<double> guests; // busy, by core of the node
     double chunks = 0;          // of guests and workers
     double refused[refusal_kinds] = {}; // of the home rank's waits
@@ -46,9 +46,9 @@ struct Spent {
     double work() const { return cores.empty() ? 0 : cores[0].computing + borrowed(); }
 };
 
-Spent spent(const Reading& a, const Reading* b)
+SpentTicks spent(const Reading& a, const Reading* b)
 {
-    Spent s;
+    SpentTicks s;
     const uint64_t end = a.until(), begin = b ? b->until() : a.attached_at;
     s.time = grown(end, begin);
     static const SeatReading nothing;
@@ -63,7 +63,7 @@ Spent spent(const Reading& a, const Reading* b)
         }
         for (unsigned k = 0; i == 0 && k < refusal_kinds; k++) // workers are left out: they always want more
             s.refused[k] = grown(now.lend.refused_ticks[k], then.lend.refused_ticks[k]);
-        Spent::Core core;
+        SpentTicks::CoreTicks core;
         core.lends = grown(now.lend.lends, then.lend.lends);
         const double blocked = std::min(s.time, grown(live_blocked(now, end), live_blocked(then, begin)));
         core.computing = i == 0 ? s.time - blocked : std::min(busy, s.time);
@@ -73,7 +73,7 @@ Spent spent(const Reading& a, const Reading* b)
     return s;
 }
 
-Shares shares(const Spent& s, const Spent::Core& c)
+Shares shares(const SpentTicks& s, const SpentTicks::CoreTicks& c)
 {
     Shares r;
     r.computing = part(c.computing, s.time);
@@ -91,7 +91,7 @@ std::string row_name(const std::vector<LoopReading>& loops, unsigned row)
 using Cores = std::map<std::pair<int, unsigned>, const Reading*>;
 
 // `whole`: since the job began, for which the ranks keep an estimate of their own of what stealing saved.
-Metrics metrics(const std::vector<Reading>& ranks, const std::vector<Spent>& spent, const Cores& home, bool whole)
+Metrics metrics(const std::vector<Reading>& ranks, const std::vector<SpentTicks>& spent, const Cores& home, bool whole)
 {
     Metrics m;
     std::map<std::pair<int, unsigned>, double> useful; // of each core, in parts of the time
@@ -100,7 +100,7 @@ Metrics metrics(const std::vector<Reading>& ranks, const std::vector<Spent>& spe
     unsigned ranks_seen = 0;
     for (size_t i = 0; i < ranks.size(); i++) {
         const Reading& r = ranks[i];
-        const Spent& s = spent[i];
+        const SpentTicks& s = spent[i];
         if (s.time <= 0 || r.inactive)
             continue;
         const double seconds = s.time / r.ticks_per_us * 1e-6;
@@ -160,7 +160,7 @@ Metrics metrics(const std::vector<Reading>& ranks, const std::vector<Spent>& spe
 }
 
 std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<int, Reading>& before,
-                              const std::vector<Spent>& spent)
+                              const std::vector<SpentTicks>& spent)
 {
     struct Sum {
         LoopSample sample;
@@ -168,7 +168,7 @@ std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<
     };
     std::map<std::string, Sum> by_name;
     double time = 0;
-    for (const Spent& s : spent)
+    for (const SpentTicks& s : spent)
         time += s.time;
     static const LoopReading nothing;
     // Only some of the short executions are timed: they stand for all.
@@ -308,8 +308,8 @@ std::string loop_on(const std::vector<Reading>& ranks, const Reading& lender, co
 }
 
 // The `index`th core of rank `r`, the home core first. `ranks`: all, sorted by number.
-CoreSample core_sample(const std::vector<Reading>& ranks, const Reading& r, size_t index, const Spent& interval,
-                       const Spent& total)
+CoreSample core_sample(const std::vector<Reading>& ranks, const Reading& r, size_t index, const SpentTicks& interval,
+                       const SpentTicks& total)
 {
     const SeatReading& seat = r.seats[index];
     const uint64_t end = r.until();
@@ -345,7 +345,8 @@ std::vector<GuestSample> guests_at_work(const Reading& r)
 }
 
 // `ranks`: all, sorted by number.
-RankSample rank_sample(const std::vector<Reading>& ranks, const Reading& r, const Spent& interval, const Spent& total)
+RankSample rank_sample(const std::vector<Reading>& ranks, const Reading& r, const SpentTicks& interval,
+                       const SpentTicks& total)
 {
     RankSample k;
     k.rank = r.rank;
@@ -356,7 +357,7 @@ RankSample rank_sample(const std::vector<Reading>& ranks, const Reading& r, cons
     k.program = r.program;
     k.phase = r.phase;
     k.inactive = r.inactive;
-    k.condition = r.ended_at ? Condition::finished : r.alive ? Condition::running : Condition::died;
+    k.condition = r.ended_at ? RankCondition::finished : r.alive ? RankCondition::running : RankCondition::died;
     k.seconds = seconds_of(r, grown(r.until(), r.attached_at));
     for (size_t c = 0; c < r.cores() && c < r.seats.size(); c++)
         k.cores.push_back(core_sample(ranks, r, c, interval, total));
@@ -387,7 +388,7 @@ JobSample sample(const std::vector<Reading>& readings, const std::map<int, Readi
     JobSample job;
     std::vector<Reading> after = readings;
     std::sort(after.begin(), after.end(), [](const Reading& a, const Reading& b) { return a.rank < b.rank; });
-    std::vector<Spent> interval, total;
+    std::vector<SpentTicks> interval, total;
     Cores home;
     std::set<int> nodes;
     std::set<std::string> programs;
@@ -417,7 +418,7 @@ JobSample sample(const std::vector<Reading>& readings, const std::map<int, Readi
         job.cores += unsigned(k.cores.size());
         job.seconds = std::max(job.seconds, k.seconds);
         job.over = job.over && r.over();
-        job.died += k.condition == Condition::died;
+        job.died += k.condition == RankCondition::died;
         job.ranks.push_back(std::move(k));
     }
     job.interval = metrics(after, interval, home, false);

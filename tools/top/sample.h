@@ -50,7 +50,7 @@ struct GuestSample {
     double visit_s;
 };
 
-enum class Condition { running, finished, died };
+enum class RankCondition { running, finished, died };
 
 struct RankSample {
     int rank = 0, node = 0;
@@ -58,7 +58,7 @@ struct RankSample {
     uid_t uid = 0;
     std::string host, program;
     std::string phase; // as in Reading
-    Condition condition = Condition::running;
+    RankCondition condition = RankCondition::running;
     bool inactive = false; // it runs without stealing
     double seconds = 0;    // since it attached, until now or its end
     std::vector<CoreSample> cores; // home first

@@ -166,7 +166,7 @@ void Screen::suspend()
     new_size = 1; // the window may be another one now
 }
 
-Screen::Event Screen::wait(double seconds)
+Screen::ScreenEvent Screen::wait(double seconds)
 {
     pollfd in = {STDIN_FILENO, POLLIN, 0};
     key_ = getch(); // one that came with the last

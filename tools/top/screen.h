@@ -23,9 +23,9 @@ public:
     unsigned width() const, height() const;
     void draw(const std::vector<Line>& lines);
 
-    enum Event { nothing, key_pressed, resized, gone };
+    enum ScreenEvent { nothing, key_pressed, resized, gone };
     // Waits for a key, at most so long. A signal that ends programs ends this one, with the terminal as it was.
-    Event wait(double seconds);
+    ScreenEvent wait(double seconds);
     int key() const { return key_; } // as ncurses numbers them
 
 private:

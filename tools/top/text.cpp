@@ -104,7 +104,7 @@ std::vector<Line> lay_out(const std::vector<JobSample>& jobs, View& view, unsign
         if (top.size() + for_rows > room)
             top.resize(room > for_rows ? room - for_rows : std::min(room, 1u));
         lines = std::move(top);
-        const std::vector<Row> rows = rows_of(job, view);
+        const std::vector<CoreLine> rows = rows_of(job, view);
         const unsigned left = room > lines.size() ? room - unsigned(lines.size()) : 0;
         std::vector<Line> loops;
         if (view.summary || left >= 8)
@@ -159,7 +159,7 @@ std::vector<Line> list(const JobSample& job, const View& from, unsigned width)
         lines.emplace_back();
         lines.push_back(heading(layout, view));
         const double borrowed = most_borrowed(job, view);
-        for (const Row& row : rows_of(job, view))
+        for (const CoreLine& row : rows_of(job, view))
             lines.push_back(core_line(row, layout, view, borrowed));
     }
     for (const auto table : {loop_lines, phase_lines}) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t most_over = 16; // jobs that have ended and are still shown
 
-bool is_alive(const Finder::Member& m)
+bool is_alive(const Finder::FoundBoard& m)
 {
     const auto process = read_process(m.pid);
     return process && process->started == m.started && !process->ended;
@@ -28,7 +28,7 @@ std::string job_name(uint64_t id)
 
 Watch::Watch(const Selection& selection) : selection_(selection), finder_(selection.all || selection.pid) {}
 
-bool Watch::choose(uint64_t id, const Job& job) const
+bool Watch::choose(uint64_t id, const WatchedJob& job) const
 {
     if (job_name(id).compare(0, selection_.job.size(), selection_.job) != 0)
         return false;
@@ -52,8 +52,8 @@ std::vector<JobSample> Watch::sample(bool now)
     std::map<uint64_t, std::map<int, Reading>> before;
     for (const auto& [id, job] : jobs_)
         before[id] = job.ranks;
-    std::vector<Finder::Member> stay;
-    for (Finder::Member& m : finder_.members) {
+    std::vector<Finder::FoundBoard> stay;
+    for (Finder::FoundBoard& m : finder_.boards) {
         Reading r;
         bool unmade;
         std::string wrong = m.file.read(r, unmade);
@@ -77,7 +77,7 @@ std::vector<JobSample> Watch::sample(bool now)
         else
             finder_.done.push_back({m.device, m.inode});
     }
-    finder_.members = std::move(stay);
+    finder_.boards = std::move(stay);
     if (selection_.pid) { // what is wrong elsewhere was not asked for
         auto& p = finder_.problems;
         p.erase(
@@ -88,7 +88,7 @@ std::vector<JobSample> Watch::sample(bool now)
     std::vector<std::pair<double, JobSample>> found;
     for (auto it = jobs_.begin(); it != jobs_.end();) {
         const uint64_t id = it->first;
-        Job& job = it->second;
+        WatchedJob& job = it->second;
         if (!job.chosen)
             job.chosen = choose(id, job);
         if (!job.chosen) {

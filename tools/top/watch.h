@@ -39,15 +39,15 @@ public:
     std::vector<Problem>& problems() override { return finder_.problems; }
 
 private:
-    struct Job {
+    struct WatchedJob {
         std::map<int, Reading> ranks; // as last read
         bool chosen = false;
     };
-    bool choose(uint64_t id, const Job& job) const;
+    bool choose(uint64_t id, const WatchedJob& job) const;
 
     Selection selection_;
     Finder finder_;
-    std::map<uint64_t, Job> jobs_;
+    std::map<uint64_t, WatchedJob> jobs_;
 };
 
 } // namespace ws::top

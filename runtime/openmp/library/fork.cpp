@@ -6,6 +6,7 @@
 //
 // A region that is chosen is begun with a function of ours, which calls the program's with the same addresses. Tools
 // (OMPT) see a call that comes from libws.
+#include "openmp/library/llvm_number.h"
 #include "openmp/library/next.h"
 #include "openmp/library/regions.h"
 #include "openmp/library/threads.h"
@@ -29,24 +30,14 @@ using Fork = void(void* location, int32_t count, void (*function)(), ...);
 Next<Fork> next_fork("__kmpc_fork_call");
 Next<void(void* location, int32_t thread)> next_serialized("__kmpc_serialized_parallel");
 Next<void(void* location, int32_t thread, int32_t threads)> next_push_num_threads("__kmpc_push_num_threads");
-Next<int32_t(void* location)> next_thread("__kmpc_global_thread_num");
 WS_THREAD_LOCAL int32_t pushed;
-
-// A region that runs without libomp may have gone on with another thread than it began on.
-int32_t own_number(void* location, int32_t given, void* caller)
-{
-    if (!sharer)
-        return given;
-    stay_if_process_ends();
-    return next_thread(caller)(location);
-}
 
 // libomp prepares itself for regions at its first one, and before it omp_in_final() returns no. It knows nothing of
 // shared regions.
 bool begin_library(void* location, void* caller)
 {
     Next<void(void*, int32_t)> end("__kmpc_end_serialized_parallel");
-    const int32_t thread = next_thread(caller)(location);
+    const int32_t thread = llvm_number(location, caller);
     next_serialized(caller)(location, thread);
     end(caller)(location, thread);
     return true;
@@ -96,15 +87,14 @@ void run_timed(int32_t* thread, int32_t* bound, ForkedRegion* region)
 void call_forked(void* argument)
 {
     const ForkedRegion& region = *static_cast<ForkedRegion*>(argument);
-    stay_if_process_ends();
-    int32_t thread = next_thread(nullptr)(region.location), bound = 0;
+    int32_t thread = llvm_number(region.location), bound = 0;
     region.call(region.function, &thread, &bound, region.shared);
 }
-struct Member {
+struct PlainBody {
     RegionCall::Body fn;
     void* data;
 };
-void run_plain_member(int32_t*, int32_t*, Member* member) { member->fn(member->data); }
+void run_plain_body(int32_t*, int32_t*, PlainBody* plain) { plain->fn(plain->data); }
 
 class LlvmRegion final : public RegionCall {
 public:
@@ -116,13 +106,13 @@ public:
     void open(Body fn, void* data, unsigned threads) override
     {
         if (threads)
-            next_push_num_threads(caller_)(location_, next_thread(caller_)(location_), int32_t(threads));
+            next_push_num_threads(caller_)(location_, llvm_number(location_, caller_), int32_t(threads));
         if (WS_LIKELY(fn == this->fn && data == this->data)) { // libomp says each thread's number
             fork_(location_, 1, reinterpret_cast<void (*)()>(run_as_it_is), static_cast<ForkedRegion*>(data));
             return;
         }
-        Member member = {fn, data};
-        fork_(location_, 1, reinterpret_cast<void (*)()>(run_plain_member), &member);
+        PlainBody plain = {fn, data};
+        fork_(location_, 1, reinterpret_cast<void (*)()>(run_plain_body), &plain);
     }
 
 private:
@@ -176,7 +166,7 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
         return;
     }
     if (on_cores.threads != asked)
-        next_push_num_threads(caller)(location, next_thread(caller)(location), int32_t(on_cores.threads));
+        next_push_num_threads(caller)(location, llvm_number(location, caller), int32_t(on_cores.threads));
     fork(location, 1, reinterpret_cast<void (*)()>(run_forked), &region);
 }
 __attribute__((visibility("default"))) void openmp_fork_call();
@@ -224,7 +214,7 @@ extern "C" __attribute__((visibility("default"))) void openmp_push_num_threads(v
     if (sharer) // libomp would keep it for its next region, and this one may be none of its own: open() says it
         return;
     void* const caller = __builtin_return_address(0);
-    next_push_num_threads(caller)(location, own_number(location, thread, caller), threads);
+    next_push_num_threads(caller)(location, sharer ? llvm_number(location, caller) : thread, threads);
 }
 asm(".symver openmp_push_num_threads,__kmpc_push_num_threads@VERSION");
 
@@ -233,8 +223,8 @@ extern "C" __attribute__((visibility("default"))) void openmp_serialized_paralle
 {
     pushed = 0;
     void* const caller = __builtin_return_address(0);
-    if (serializes && serializes())
-        thread = own_number(location, thread, caller);
+    if (serializes && serializes() && sharer)
+        thread = llvm_number(location, caller);
     next_serialized(caller)(location, thread);
 }
 asm(".symver openmp_serialized_parallel,__kmpc_serialized_parallel@VERSION");

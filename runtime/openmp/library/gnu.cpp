@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// libgomp's functions that deal work inside a region, or let threads wait. libws stands before them; a thread that runs
-// virtual threads gets its answers here, all others go on to libgomp, for a load and a branch more.
+// libgomp's functions that distribute work inside a region, or let threads wait. libws stands before them; a thread
+// that runs virtual threads gets its answers here, all others go on to libgomp, for a load and a branch more.
 #include "openmp/library/next.h"
 #include "openmp/library/regions.h"
 #include "loop/participant.h"
@@ -25,13 +25,13 @@ namespace {
 using Ull = unsigned long long;
 
 // A loop, as a function that begins one is told: iterations, and the values of its variable.
-template <class T> struct Bounds {
+template <class T> struct GompLoop {
     uint64_t n;
     T start, end, incr, chunk;
     long kind; // of its schedule, where the function is told
 };
 
-template <class T> void has_bounds(Unit& unit, const Bounds<T>& b)
+template <class T> void has_bounds(Unit& unit, const GompLoop<T>& b)
 {
     unit.lo = uint64_t(b.start);
     unit.hi = uint64_t(b.end);
@@ -40,7 +40,7 @@ template <class T> void has_bounds(Unit& unit, const Bounds<T>& b)
 }
 
 // The bounds of a piece of n iterations.
-template <class T> void tell(const Unit& unit, const Part& piece, uint64_t n, T* lo, T* hi)
+template <class T> void tell(const Unit& unit, const IterationRange& piece, uint64_t n, T* lo, T* hi)
 {
     *lo = T(unit.lo + piece.from * unit.incr);
     *hi = piece.to == n ? T(unit.hi) : T(unit.lo + piece.to * unit.incr);
@@ -56,7 +56,7 @@ template <class T> bool next_round(Unit& unit, T* lo, T* hi)
 
 template <class T> bool next_in_turn(Unit& unit, T* lo, T* hi)
 {
-    Part piece;
+    IterationRange piece;
     if (!unit.team->next_in_turn(unit, piece))
         return false;
     tell(unit, piece, unit.turn.n, lo, hi);
@@ -65,7 +65,7 @@ template <class T> bool next_in_turn(Unit& unit, T* lo, T* hi)
 
 template <class T> bool next_on_demand(Unit& unit, T* lo, T* hi)
 {
-    Part piece;
+    IterationRange piece;
     if (!unit.team->next_on_demand(unit, piece))
         return false;
     tell(unit, piece, unit.n, lo, hi);
@@ -73,20 +73,20 @@ template <class T> bool next_on_demand(Unit& unit, T* lo, T* hi)
 }
 
 // A virtual thread gets its part as the loop begins, or its first chunk.
-template <class T> bool deal_as(const Bounds<T>& b, T* lo, T* hi, Deal how, uint64_t chunk)
+template <class T> bool distribute_as(const GompLoop<T>& b, T* lo, T* hi, Distribution how, uint64_t chunk)
 {
     Unit& unit = *current;
-    if (how >= Deal::on_demand) {
+    if (how >= Distribution::on_demand) {
         has_bounds(unit, b);
         unit.team->begin_on_demand(unit, b.n, chunk, how);
         return next_on_demand(unit, lo, hi);
     }
-    if (how == Deal::round_robin) {
+    if (how == Distribution::round_robin) {
         has_bounds(unit, b);
         unit.has_rounds(b.n, rounds_of_loop(b.n, chunk, unit.units));
         return next_round(unit, lo, hi);
     }
-    const Part part = part_of_loop(b.n, chunk, unit.units);
+    const IterationRange part = part_of_loop(b.n, chunk, unit.units);
     unit.has_part = false;
     if (part.empty())
         return false;
@@ -94,53 +94,53 @@ template <class T> bool deal_as(const Bounds<T>& b, T* lo, T* hi, Deal how, uint
     *hi = part.to == b.n ? b.end : T(uint64_t(b.start) + part.to * uint64_t(b.incr));
     return true;
 }
-template <class T> uint64_t chunk_of(const Bounds<T>& b) { return b.chunk > 0 ? uint64_t(b.chunk) : 0; }
+template <class T> uint64_t chunk_of(const GompLoop<T>& b) { return b.chunk > 0 ? uint64_t(b.chunk) : 0; }
 
-template <class T> bool deal_static( const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool distribute_static( const GompLoop<T>& b, T* lo, T* hi)
 {
-    return deal_as(b, lo, hi, chunk_of(b) ? Deal::round_robin : Deal::parts, chunk_of(b));
+    return distribute_as(b, lo, hi, chunk_of(b) ? Distribution::round_robin : Distribution::parts, chunk_of(b));
 }
-template <class T> bool deal_dynamic( const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool distribute_dynamic( const GompLoop<T>& b, T* lo, T* hi)
 {
-    return deal_as(b, lo, hi, Deal::on_demand, chunk_of(b));
+    return distribute_as(b, lo, hi, Distribution::on_demand, chunk_of(b));
 }
-template <class T> bool deal_guided( const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool distribute_guided( const GompLoop<T>& b, T* lo, T* hi)
 {
-    return deal_as(b, lo, hi, Deal::guided, chunk_of(b));
+    return distribute_as(b, lo, hi, Distribution::guided, chunk_of(b));
 }
 // schedule(runtime)
-template <class T> bool deal_runtime( const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool distribute_runtime( const GompLoop<T>& b, T* lo, T* hi)
 {
-    const RuntimeSchedule schedule = runtime_schedule();
-    return deal_as(b, lo, hi, schedule.deal, uint64_t(schedule.chunk));
+    const OmpSchedule schedule = omp_schedule();
+    return distribute_as(b, lo, hi, schedule.distribution, uint64_t(schedule.chunk));
 }
 // As its kind says.
-template <class T> bool deal(const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool distribute(const GompLoop<T>& b, T* lo, T* hi)
 {
     enum { by_runtime, of_static, dynamic, guided };
     switch (b.kind & 0xff) { // above it a bit of the modifier monotonic
-    case by_runtime: return deal_runtime(b, lo, hi);
-    case of_static: return deal_static(b, lo, hi);
-    case dynamic: return deal_dynamic(b, lo, hi);
-    case guided: return deal_guided(b, lo, hi);
-    default: return deal_as(b, lo, hi, Deal::parts, 0);
+    case by_runtime: return distribute_runtime(b, lo, hi);
+    case of_static: return distribute_static(b, lo, hi);
+    case dynamic: return distribute_dynamic(b, lo, hi);
+    case guided: return distribute_guided(b, lo, hi);
+    default: return distribute_as(b, lo, hi, Distribution::parts, 0);
     }
 }
 
 // One whose iterations have an order.
-template <class T> bool in_turn(const Bounds<T>& b, T* lo, T* hi, uint64_t round)
+template <class T> bool in_turn(const GompLoop<T>& b, T* lo, T* hi, uint64_t round)
 {
     Unit& unit = *current;
     has_bounds(unit, b);
     unit.team->begin_in_turn(unit, b.n, round);
     return next_in_turn(unit, lo, hi);
 }
-template <class T> bool in_order(const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool in_order(const GompLoop<T>& b, T* lo, T* hi)
 {
     return in_turn(b, lo, hi, 0);
 }
 // schedule(static, chunk)
-template <class T> bool in_order_by_chunks(const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool in_order_by_chunks(const GompLoop<T>& b, T* lo, T* hi)
 {
     return in_turn(b, lo, hi, b.chunk > 0 ? uint64_t(b.chunk) : 0);
 }
@@ -154,7 +154,7 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
 
 } // namespace
 
-// The functions that begin a loop differ in what they take: a type, parameters, arguments to hand on, Bounds.
+// The functions that begin a loop differ in what they take: a type, parameters, arguments to hand on, bounds.
 #define WS_SIGNED                                                                                                     \
     long, (long start, long end, long incr, long chunk, long* lo, long* hi), (start, end, incr, chunk, lo, hi),       \
         count_signed(start, end, incr), start, end, incr, chunk, 0
@@ -193,7 +193,7 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
     WS_EXPORT bool gnu_##name(type* lo, type* hi)                                                                   \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
-        if (current)                                                                                 \
+        if (current)                                                                                                  \
             return next_part(*current, lo, hi);                                                                       \
         if (WS_UNLIKELY(times_threads)) {                                                                             \
             const SampledLibraryTime time;                                                                            \
@@ -203,14 +203,14 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
     }                                                                                                                 \
     WS_GNU(name, version)
 
-WS_GNU_START(GOMP_loop_static_start, "GOMP_1.0", deal_static, WS_SIGNED);
-WS_GNU_START(GOMP_loop_dynamic_start, "GOMP_1.0", deal_dynamic, WS_SIGNED);
-WS_GNU_START(GOMP_loop_guided_start, "GOMP_1.0", deal_guided, WS_SIGNED);
-WS_GNU_START(GOMP_loop_nonmonotonic_dynamic_start, "GOMP_4.5", deal_dynamic, WS_SIGNED);
-WS_GNU_START(GOMP_loop_nonmonotonic_guided_start, "GOMP_4.5", deal_guided, WS_SIGNED);
-WS_GNU_START(GOMP_loop_runtime_start, "GOMP_1.0", deal_runtime, WS_SIGNED_RUNTIME);
-WS_GNU_START(GOMP_loop_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_SIGNED_RUNTIME);
-WS_GNU_START(GOMP_loop_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_SIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_static_start, "GOMP_1.0", distribute_static, WS_SIGNED);
+WS_GNU_START(GOMP_loop_dynamic_start, "GOMP_1.0", distribute_dynamic, WS_SIGNED);
+WS_GNU_START(GOMP_loop_guided_start, "GOMP_1.0", distribute_guided, WS_SIGNED);
+WS_GNU_START(GOMP_loop_nonmonotonic_dynamic_start, "GOMP_4.5", distribute_dynamic, WS_SIGNED);
+WS_GNU_START(GOMP_loop_nonmonotonic_guided_start, "GOMP_4.5", distribute_guided, WS_SIGNED);
+WS_GNU_START(GOMP_loop_runtime_start, "GOMP_1.0", distribute_runtime, WS_SIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_nonmonotonic_runtime_start, "GOMP_5.0", distribute_runtime, WS_SIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_maybe_nonmonotonic_runtime_start, "GOMP_5.0", distribute_runtime, WS_SIGNED_RUNTIME);
 WS_GNU_NEXT(GOMP_loop_static_next, "GOMP_1.0", long);
 WS_GNU_NEXT(GOMP_loop_dynamic_next, "GOMP_1.0", long);
 WS_GNU_NEXT(GOMP_loop_guided_next, "GOMP_1.0", long);
@@ -219,14 +219,14 @@ WS_GNU_NEXT(GOMP_loop_nonmonotonic_dynamic_next, "GOMP_4.5", long);
 WS_GNU_NEXT(GOMP_loop_nonmonotonic_guided_next, "GOMP_4.5", long);
 WS_GNU_NEXT(GOMP_loop_nonmonotonic_runtime_next, "GOMP_5.0", long);
 WS_GNU_NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next, "GOMP_5.0", long);
-WS_GNU_START(GOMP_loop_ull_static_start, "GOMP_2.0", deal_static, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_dynamic_start, "GOMP_2.0", deal_dynamic, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_guided_start, "GOMP_2.0", deal_guided, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_nonmonotonic_dynamic_start, "GOMP_4.5", deal_dynamic, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_nonmonotonic_guided_start, "GOMP_4.5", deal_guided, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_runtime_start, "GOMP_2.0", deal_runtime, WS_UNSIGNED_RUNTIME);
-WS_GNU_START(GOMP_loop_ull_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_UNSIGNED_RUNTIME);
-WS_GNU_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_UNSIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_ull_static_start, "GOMP_2.0", distribute_static, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_dynamic_start, "GOMP_2.0", distribute_dynamic, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_guided_start, "GOMP_2.0", distribute_guided, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_nonmonotonic_dynamic_start, "GOMP_4.5", distribute_dynamic, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_nonmonotonic_guided_start, "GOMP_4.5", distribute_guided, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_runtime_start, "GOMP_2.0", distribute_runtime, WS_UNSIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_ull_nonmonotonic_runtime_start, "GOMP_5.0", distribute_runtime, WS_UNSIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start, "GOMP_5.0", distribute_runtime, WS_UNSIGNED_RUNTIME);
 WS_GNU_NEXT(GOMP_loop_ull_static_next, "GOMP_2.0", Ull);
 WS_GNU_NEXT(GOMP_loop_ull_dynamic_next, "GOMP_2.0", Ull);
 WS_GNU_NEXT(GOMP_loop_ull_guided_next, "GOMP_2.0", Ull);
@@ -295,10 +295,10 @@ WS_GNU_NEXT(GOMP_loop_ull_ordered_runtime_next, "GOMP_2.0", Ull);
     }                                                                                                                 \
     asm(".symver gnu_" #name "_with," #name "@" version)
 #define WS_GNU_WITH(...) WS_GNU_WITH_AS(__VA_ARGS__)
-WS_GNU_WITH(GOMP_loop_start, "GOMP_5.0", deal, WS_SIGNED_WITH);
+WS_GNU_WITH(GOMP_loop_start, "GOMP_5.0", distribute, WS_SIGNED_WITH);
 WS_GNU_WITH(GOMP_loop_ordered_start, "GOMP_5.0", in_order, WS_SIGNED_WITH);
 WS_GNU_WITH(GOMP_loop_doacross_start, "GOMP_5.0", in_order, WS_DOACROSS_WITH(long));
-WS_GNU_WITH(GOMP_loop_ull_start, "GOMP_5.0", deal, WS_UNSIGNED_WITH);
+WS_GNU_WITH(GOMP_loop_ull_start, "GOMP_5.0", distribute, WS_UNSIGNED_WITH);
 WS_GNU_WITH(GOMP_loop_ull_ordered_start, "GOMP_5.0", in_order, WS_UNSIGNED_WITH);
 WS_GNU_WITH(GOMP_loop_ull_doacross_start, "GOMP_5.0", in_order, WS_DOACROSS_WITH(Ull));
 
@@ -307,7 +307,7 @@ WS_GNU_WITH(GOMP_loop_ull_doacross_start, "GOMP_5.0", in_order, WS_DOACROSS_WITH
     WS_EXPORT long gnu_##name(WS_12(long, WS_NAMED))                                                                  \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
-        if (current)                                                                                 \
+        if (current)                                                                                                  \
             return 0;                                                                                                 \
         WS_RETURN(next(__builtin_return_address(0))(WS_12(, WS_NAMED)));                                              \
     }                                                                                                                 \
@@ -453,7 +453,7 @@ WS_GNU_BARRIER(GOMP_sections_end_cancel, "GOMP_4.0", bool, false);
     WS_EXPORT void gnu_##name()                                                                                     \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
-        if (!current)                                                                              \
+        if (!current)                                                                                                 \
             next(__builtin_return_address(0))();                                                                      \
     }                                                                                                                 \
     WS_GNU(name, "GOMP_1.0")
@@ -480,11 +480,11 @@ private:
 
 // They take integers and pointers, none more than 12. `in_team`: what is changed of those for a virtual thread;
 // `around`: what lasts as long as the call.
-#define WS_GNU_OTHER_AS(name, version, in_team, around)                                                                       \
+#define WS_GNU_OTHER_AS(name, version, in_team, around)                                                               \
     WS_EXPORT long gnu_##name(WS_12(long, WS_NAMED))                                                                  \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
-        if (current) {                                                                               \
+        if (current) {                                                                                                \
             in_team;                                                                                                  \
         }                                                                                                             \
         around;                                                                                                       \

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// libomp's functions that deal work inside a region, or let threads wait: as gnu.cpp for libgomp. clang's code asks for
-// the bounds of static loops, too, so that one call of a region's function may be given those of several virtual
-// threads.
+// libomp's functions that distribute work inside a region, or let threads wait: as gnu.cpp for libgomp. clang's code
+// asks for the bounds of static loops, too, so that one call of a region's function may be given those of several
+// virtual threads.
+#include "openmp/library/llvm_number.h"
 #include "openmp/library/next.h"
 #include "openmp/library/regions.h"
 #include "loop/participant.h"
@@ -26,14 +27,6 @@ constexpr int32_t static_chunked = 33, static_whole = 34, static_balanced_chunke
                   ordered_static_chunked = 65, dynamic_chunked = 35, static_steal = 44, by_runtime = 37,
                   by_runtime_simd = 47, monotonic = 1 << 29, nonmonotonic = 1 << 30, modifiers = 3 << 29;
 
-// clang's code asks for its thread's number once in a region, and may have gone on on another thread since.
-int32_t own_number(void* location)
-{
-    static Next<int32_t(void*)> next("__kmpc_global_thread_num");
-    stay_if_process_ends();
-    return next(nullptr)(location);
-}
-
 // Iterations of a loop whose last value is `last`, as a number of 64 bits.
 template <class T, class Step> uint64_t count_to(T first, T last, Step step)
 {
@@ -46,7 +39,7 @@ template <class T, class Step> uint64_t count_to(T first, T last, Step step)
 
 // False: the library's.
 template <class T>
-bool deal_static(int32_t kind, int32_t* has_last, T* lower, T* upper, std::make_signed_t<T>* stride,
+bool distribute_static(int32_t kind, int32_t* has_last, T* lower, T* upper, std::make_signed_t<T>* stride,
                  std::make_signed_t<T> step, std::make_signed_t<T> chunk)
 {
     if (WS_LIKELY(current == nullptr))
@@ -59,7 +52,7 @@ bool deal_static(int32_t kind, int32_t* has_last, T* lower, T* upper, std::make_
     const uint64_t n = count_to(*lower, *upper, step);
     const T first = *lower;
     const auto at = [&](uint64_t i) { return T(uint64_t(first) + i * uint64_t(step)); };
-    Part part;
+    IterationRange part;
     uint64_t further = n;
     bool last;
     if (unit.turn.of_doacross) { // its end is __kmpc_doacross_fini()
@@ -118,26 +111,26 @@ bool begin_dispatch(int32_t kind, T lower, T upper, std::make_signed_t<T> step,
     uint64_t whole = chunk > 0 ? uint64_t(chunk) : 0;
     const int32_t plain = kind & ~modifiers;
     const bool is_static = plain == static_chunked || plain == static_whole || plain == static_balanced_chunked;
-    Deal deal = is_static                  ? Deal::parts
-                : plain == static_steal    ? Deal::own_part_first
-                : plain != dynamic_chunked ? Deal::guided
-                : kind & nonmonotonic      ? Deal::own_part_first
-                                           : Deal::on_demand;
+    Distribution distribution = is_static                  ? Distribution::parts
+                : plain == static_steal    ? Distribution::own_part_first
+                : plain != dynamic_chunked ? Distribution::guided
+                : kind & nonmonotonic      ? Distribution::own_part_first
+                                           : Distribution::on_demand;
     if (plain == by_runtime || plain == by_runtime_simd) {
-        const RuntimeSchedule schedule = runtime_schedule();
+        const OmpSchedule schedule = omp_schedule();
         const uint64_t said = uint64_t(schedule.chunk);
         // Each chunk of a simd loop has `said` vectors; `whole` is a vector's length.
         whole = plain == by_runtime ? said : std::max<uint64_t>(said, 1) * std::max<uint64_t>(whole, 1);
-        deal = schedule.deal;
+        distribution = schedule.distribution;
     }
-    unit.team->begin_loop(unit, n, whole, deal);
+    unit.team->begin_loop(unit, n, whole, distribution);
     return true;
 }
 
 template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std::make_signed_t<T>* stride)
 {
     Unit& unit = *current;
-    Part piece;
+    IterationRange piece;
     uint64_t n = unit.n;
     if (WS_LIKELY(unit.way == Unit::Way::pieces)) {
         if (!unit.has_part)
@@ -168,34 +161,34 @@ template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std
     {                                                                                                                 \
         static Next<decltype(llvm___kmpc_for_static_init_##suffix)> next("__kmpc_for_static_init_" #suffix);          \
         void* const caller = __builtin_return_address(0);                                                             \
-        if (!deal_static(kind, has_last, lower, upper, stride, step, chunk))                                  \
+        if (!distribute_static(kind, has_last, lower, upper, stride, step, chunk))                                    \
             next(caller)(location, thread, kind, has_last, lower, upper, stride, step, chunk);                        \
     }                                                                                                                 \
     WS_LLVM(__kmpc_for_static_init_##suffix);                                                                         \
-    WS_EXPORT void llvm___kmpc_dispatch_init_##suffix(void* location, int32_t thread, int32_t kind, type lower,     \
+    WS_EXPORT void llvm___kmpc_dispatch_init_##suffix(void* location, int32_t thread, int32_t kind, type lower,       \
                                                         type upper, std::make_signed_t<type> step,                    \
                                                         std::make_signed_t<type> chunk)                               \
     {                                                                                                                 \
         static Next<decltype(llvm___kmpc_dispatch_init_##suffix)> next("__kmpc_dispatch_init_" #suffix);              \
         void* const caller = __builtin_return_address(0);                                                             \
-        if (!begin_dispatch(kind, lower, upper, step, chunk))                                                 \
-            next(caller)(location, thread, kind, lower, upper, step, chunk);                        \
+        if (!begin_dispatch(kind, lower, upper, step, chunk))                                                         \
+            next(caller)(location, thread, kind, lower, upper, step, chunk);                                          \
     }                                                                                                                 \
     WS_LLVM(__kmpc_dispatch_init_##suffix);                                                                           \
     WS_EXPORT int llvm___kmpc_dispatch_next_##suffix(void* location, int32_t thread, int32_t* has_last, type* lower, \
                                                        type* upper, std::make_signed_t<type>* stride)                 \
     {                                                                                                                 \
         static Next<decltype(llvm___kmpc_dispatch_next_##suffix)> next("__kmpc_dispatch_next_" #suffix);              \
-        if (current)                                                                                 \
+        if (current)                                                                                                  \
             return next_dispatch(has_last, lower, upper, stride);                                                     \
         const SampledLibraryTime time;                                                                                \
         return next(__builtin_return_address(0))(location, thread, has_last, lower, upper, stride);                   \
     }                                                                                                                 \
     WS_LLVM(__kmpc_dispatch_next_##suffix);                                                                           \
-    WS_EXPORT void llvm___kmpc_dispatch_fini_##suffix(void* location, int32_t thread)                               \
+    WS_EXPORT void llvm___kmpc_dispatch_fini_##suffix(void* location, int32_t thread)                                 \
     {                                                                                                                 \
         static Next<decltype(llvm___kmpc_dispatch_fini_##suffix)> next("__kmpc_dispatch_fini_" #suffix);              \
-        if (!current)                                                                              \
+        if (!current)                                                                                                 \
             next(__builtin_return_address(0))(location, thread);                                                      \
     }                                                                                                                 \
     WS_LLVM(__kmpc_dispatch_fini_##suffix)
@@ -273,18 +266,18 @@ WS_LLVM(__kmpc_end_reduce);
 // ---- single: the first to come; master: the first virtual thread's
 
 #define WS_LLVM_ONE(name, end, is_it)                                                                                 \
-    WS_EXPORT int32_t llvm_##name(void* location, int32_t thread)                                                   \
+    WS_EXPORT int32_t llvm_##name(void* location, int32_t thread)                                                     \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
-        if (current)                                                                                 \
+        if (current)                                                                                                  \
             return is_it;                                                                                             \
         return next(__builtin_return_address(0))(location, thread);                                                   \
     }                                                                                                                 \
     WS_LLVM(name);                                                                                                    \
-    WS_EXPORT void llvm_##end(void* location, int32_t thread)                                                       \
+    WS_EXPORT void llvm_##end(void* location, int32_t thread)                                                         \
     {                                                                                                                 \
         static Next<decltype(llvm_##end)> next(#end);                                                                 \
-        if (!current)                                                                              \
+        if (!current)                                                                                                 \
             next(__builtin_return_address(0))(location, thread);                                                      \
     }                                                                                                                 \
     WS_LLVM(end)
@@ -360,7 +353,7 @@ WS_LLVM(__kmpc_cancel_barrier);
     WS_EXPORT int32_t llvm_##name(void* location, int32_t thread, int32_t kind)                                     \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
-        return current ? 0 : next(__builtin_return_address(0))(location, thread, kind);              \
+        return current ? 0 : next(__builtin_return_address(0))(location, thread, kind);                               \
     }                                                                                                                 \
     WS_LLVM(name)
 WS_LLVM_CANCEL(__kmpc_cancel);
@@ -394,7 +387,7 @@ WS_EXPORT void llvm___kmpc_end_serialized_parallel(void* location, int32_t threa
 {
     static Next<decltype(llvm___kmpc_end_serialized_parallel)> next("__kmpc_end_serialized_parallel");
     if (WS_UNLIKELY(outside.depth != 0))
-        thread = own_number(location);
+        thread = llvm_number(location);
     next(__builtin_return_address(0))(location, thread);
     if (WS_UNLIKELY(outside.depth != 0) && --outside.depth == 0) {
         current = outside.unit;
@@ -431,8 +424,8 @@ WS_LLVM_IN_TURN(__kmpc_doacross_fini,
     WS_EXPORT long llvm_##name(WS_6(long, WS_NAMED))                                                                  \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
-        if (WS_UNLIKELY(current != nullptr))                                                         \
-            b = own_number(reinterpret_cast<void*>(a));                                                               \
+        if (WS_UNLIKELY(current != nullptr))                                                                          \
+            b = llvm_number(reinterpret_cast<void*>(a));                                                              \
         return next(__builtin_return_address(0))(WS_6(, WS_NAMED));                                                   \
     }                                                                                                                 \
     WS_LLVM(name)
@@ -463,22 +456,22 @@ WS_LLVM_OWN_NUMBER(__kmpc_omp_task_complete_if0);
 #define WS_LLVM_OTHER_AS(name, in_team) WS_LLVM_OTHER_OF(name, WS_6, return, in_team)
 #define WS_LLVM_LONG_AS(name, in_team) WS_LLVM_OTHER_OF(name, WS_12, WS_RETURN, in_team)
 // The calling thread's number is the second argument, most often.
-#define WS_LLVM_OTHER(name) WS_LLVM_OTHER_AS(name, b = own_number(nullptr))
-#define WS_LLVM_LONG(name) WS_LLVM_LONG_AS(name, b = own_number(nullptr))
+#define WS_LLVM_OTHER(name) WS_LLVM_OTHER_AS(name, b = llvm_number(nullptr))
+#define WS_LLVM_LONG(name) WS_LLVM_LONG_AS(name, b = llvm_number(nullptr))
 
 // Tasks of a virtual thread run at once, as those of an if clause that is false: it may end on another thread of the
 // library's, and its barriers are not the library's.
 namespace {
-struct Task { // as libomp's begins
+struct LlvmTask { // as libomp's begins
     void* shared;
     int32_t (*run)(int32_t thread, void* task);
 };
 long run_task(void* location, void* task)
 {
     static Next<void(void*, int32_t, void*)> begin("__kmpc_omp_task_begin_if0"), end("__kmpc_omp_task_complete_if0");
-    const int32_t thread = own_number(location);
+    const int32_t thread = llvm_number(location);
     begin(nullptr)(location, thread, task);
-    static_cast<const Task*>(task)->run(thread, task);
+    static_cast<const LlvmTask*>(task)->run(thread, task);
     end(nullptr)(location, thread, task);
     return 0;
 }
@@ -486,7 +479,7 @@ long run_task(void* location, void* task)
 long run_task_after(void* location, void* task, long count, void* of, long count_more, void* of_more)
 {
     static Next<void(void*, int32_t, int32_t, void*, int32_t, void*)> wait("__kmpc_omp_wait_deps");
-    wait(nullptr)(location, own_number(location), int32_t(count), of, int32_t(count_more), of_more);
+    wait(nullptr)(location, llvm_number(location), int32_t(count), of, int32_t(count_more), of_more);
     return run_task(location, task);
 }
 void* pointer(long argument) { return reinterpret_cast<void*>(argument); }
@@ -507,9 +500,9 @@ uint64_t kmpc_taskloop_tasks(long first, long last, long step, long what, long s
     return 1 + count_to(bound(first), bound(last), step) / uint64_t(said);
 }
 } // namespace
-WS_LLVM_OTHER_TOLD(__kmpc_taskloop, WS_12, WS_RETURN, b = own_number(nullptr); d = 0,
+WS_LLVM_OTHER_TOLD(__kmpc_taskloop, WS_12, WS_RETURN, b = llvm_number(nullptr); d = 0,
                    region_puts_task(kmpc_taskloop_tasks(e, f, g, i, j)));
-WS_LLVM_OTHER_TOLD(__kmpc_taskloop_5, WS_12, WS_RETURN, b = own_number(nullptr); d = 0,
+WS_LLVM_OTHER_TOLD(__kmpc_taskloop_5, WS_12, WS_RETURN, b = llvm_number(nullptr); d = 0,
                    region_puts_task(kmpc_taskloop_tasks(e, f, g, i, j)));
 // So what they reduce over all threads is their virtual thread's own copy, which it adds to the others itself.
 WS_LLVM_OTHER_AS(__kmpc_task_reduction_modifier_init, return 0);
@@ -531,7 +524,7 @@ WS_LLVM_LONG(__kmpc_team_static_init_4);
 WS_LLVM_LONG(__kmpc_team_static_init_4u);
 WS_LLVM_LONG(__kmpc_team_static_init_8);
 WS_LLVM_LONG(__kmpc_team_static_init_8u);
-WS_LLVM_OTHER_TOLD(__kmpc_omp_task_alloc, WS_6, return, b = own_number(nullptr); current->team->note_task(),
+WS_LLVM_OTHER_TOLD(__kmpc_omp_task_alloc, WS_6, return, b = llvm_number(nullptr); current->team->note_task(),
                    region_puts_task());
 WS_LLVM_LONG(__kmpc_omp_target_task_alloc);
 WS_LLVM_OTHER(__kmpc_omp_task_begin_if0);
@@ -540,8 +533,8 @@ WS_LLVM_OTHER(__kmpc_omp_taskwait);
 WS_LLVM_OTHER(__kmpc_omp_taskyield);
 WS_LLVM_OTHER(__kmpc_omp_wait_deps);
 WS_LLVM_OTHER(__kmpc_taskgroup);
-WS_LLVM_OTHER_AS(__kmpc_task_reduction_init, a = own_number(nullptr));
-WS_LLVM_OTHER_AS(__kmpc_taskred_init, a = own_number(nullptr));
+WS_LLVM_OTHER_AS(__kmpc_task_reduction_init, a = llvm_number(nullptr));
+WS_LLVM_OTHER_AS(__kmpc_taskred_init, a = llvm_number(nullptr));
 WS_LLVM_OTHER(__kmpc_threadprivate);
 WS_LLVM_OTHER(__kmpc_threadprivate_cached);
 WS_LLVM_OTHER(__kmpc_scope);

@@ -69,13 +69,13 @@ volatile Hardware::Flag tells_usual; // tell_usual_threads()
 volatile Hardware::Flag own_count_set; // and not to what it was told
 volatile Hardware::Flag told, told_more; // the latest answer that had guests in it: without them, and they
 // OpenMP keeps such a number for each thread, and so is this.
-enum class Set : uint8_t { nothing, own_count, what_was_told };
-WS_THREAD_LOCAL Set set_here;
+enum class SetBy : uint8_t { nothing, own_count, what_was_told };
+WS_THREAD_LOCAL SetBy set_here;
 
 // What the program has said itself stays as it is.
 bool tells_more()
 {
-    return set_here == Set::what_was_told || (set_here == Set::nothing && !Hardware::load_relaxed(own_count_set));
+    return set_here == SetBy::what_was_told || (set_here == SetBy::nothing && !Hardware::load_relaxed(own_count_set));
 }
 
 int with_guests(int threads)
@@ -96,7 +96,7 @@ int64_t set(int64_t wanted)
     const bool back = threads && wanted == int64_t(threads) + Hardware::load_relaxed(told_more);
     if (!back)
         Hardware::store_relaxed(own_count_set, 1);
-    set_here = back ? Set::what_was_told : Set::own_count;
+    set_here = back ? SetBy::what_was_told : SetBy::own_count;
     return back ? threads : wanted;
 }
 
@@ -120,7 +120,7 @@ bool is_share_asked()
     return base::is_turned_on() && mode && is_share_mode(mode);
 }
 
-bool threads_set_here() { return set_here == Set::own_count; }
+bool threads_set_here() { return set_here == SetBy::own_count; }
 
 unsigned most_threads()
 {
@@ -223,7 +223,7 @@ int team_size(const ThreadSettings& its, int64_t level)
 
 } // namespace
 
-#define WS_QUESTIONS_OF_LEVEL(name, inside, none)                                                                     \
+#define WS_QUESTIONS_OF_LEVEL(name, inside, none)                                                                         \
     WS_QUESTION(openmp_##name, #name, "OMP_3.0", (int of), inside(*mine, of), next(of), none);                            \
     WS_QUESTION(openmp_##name##_fortran, #name "_", "OMP_3.0", (const int* of), inside(*mine, *of), next(of), none);      \
     WS_QUESTION(openmp_##name##_fortran_8, #name "_8_", "OMP_3.0", (const int64_t* of), inside(*mine, *of), next(of), none); \
@@ -235,24 +235,24 @@ WS_QUESTIONS_OF_LEVEL(omp_get_team_size, team_size, 1);
 
 // What a thread says of its own regions. A virtual thread says it for as long as its region lasts.
 namespace {
-// Guests' threads do not know what the rank's has said: 0: not asked yet, else a RuntimeSchedule.
+// Guests' threads do not know what the rank's has said: 0: not asked yet, else an OmpSchedule.
 volatile Hardware::Word schedule_set;
-RuntimeSchedule to_schedule(int kind, long chunk)
+OmpSchedule to_schedule(int kind, long chunk)
 {
     enum { of_static = 1, dynamic, guided, automatic };   // omp_sched_t; above it a bit of the modifier monotonic
     const int plain = kind & 0xff;
     const long said = plain == automatic || chunk < 0 ? 0 : chunk;
-    const Deal deal = plain == of_static && said ? Deal::round_robin
-                      : plain == dynamic         ? Deal::on_demand
-                      : plain == guided          ? Deal::guided
-                                                 : Deal::parts;
-    return {deal, said};
+    const Distribution distribution = plain == of_static && said ? Distribution::round_robin
+                      : plain == dynamic         ? Distribution::on_demand
+                      : plain == guided          ? Distribution::guided
+                                                 : Distribution::parts;
+    return {distribution, said};
 }
 Hardware::Word set_schedule(int kind, long chunk)
 {
-    const RuntimeSchedule schedule = to_schedule(kind, chunk);
-    const Hardware::Word set = Hardware::Word(schedule.chunk) << 3 | Hardware::Word(schedule.deal) << 1 | 1;
-    static_assert(unsigned(Deal::guided) < 4);
+    const OmpSchedule schedule = to_schedule(kind, chunk);
+    const Hardware::Word set = Hardware::Word(schedule.chunk) << 3 | Hardware::Word(schedule.distribution) << 1 | 1;
+    static_assert(unsigned(Distribution::guided) < 4);
     Hardware::store_relaxed(schedule_set, set); // relaxed, as for dynamic_set: the program's own order is enough
     return set;
 }
@@ -279,7 +279,7 @@ void set_levels(int64_t levels)
 }
 } // namespace
 
-RuntimeSchedule runtime_schedule()
+OmpSchedule omp_schedule()
 {
     if (const ThreadSettings* const mine = own_settings())
         return mine->schedule;
@@ -291,7 +291,7 @@ RuntimeSchedule runtime_schedule()
             ask(&kind, &chunk);
         set = set_schedule(kind, chunk);
     }
-    return {Deal(set >> 1 & 3), long(set >> 3)};
+    return {Distribution(set >> 1 & 3), long(set >> 3)};
 }
 
 #define WS_SET_THREADS(function, name, type, version, value, pass)                                                    \
@@ -303,7 +303,7 @@ RuntimeSchedule runtime_schedule()
             return;                                                                                                   \
         }                                                                                                             \
         const auto wanted = std::remove_const_t<std::remove_pointer_t<type>>(set(value));                             \
-        if (auto* const next = found.find(__builtin_return_address(0)))                                                    \
+        if (auto* const next = found.find(__builtin_return_address(0)))                                               \
             next(pass);                                                                                               \
     }                                                                                                                 \
     asm(".symver " #function "," name "@" version)

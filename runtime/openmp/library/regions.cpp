@@ -120,15 +120,15 @@ unsigned usual_threads(void* caller)
     return unsigned(next(caller)());
 }
 
-class Counted {
+class CountedCall {
 public:
-    Counted(unsigned threads, void* caller)
+    CountedCall(unsigned threads, void* caller)
         : counts_(Hardware::load_relaxed(is_watched) && threads != 1 && (threads || usual_threads(caller) > 1))
     {
         if (counts_)
             region_begins();
     }
-    ~Counted()
+    ~CountedCall()
     {
         if (counts_)
             region_ends();
@@ -164,7 +164,7 @@ struct TimedMember {
         share                                                                                                         \
         const RegionOnCores on_cores(threads, reinterpret_cast<void*>(fn));                                           \
         threads = on_cores.threads;                                                                                   \
-        const Counted counted(threads, caller);                                                                       \
+        const CountedCall counted(threads, caller);                                                                   \
         const RegionTime time;                                                                                        \
         RegionMember member;                                                                                          \
         if (on_cores.is_chosen()) {                                                                                   \
@@ -195,15 +195,15 @@ public:
     {
     }
     void open(Body fn, void* data, unsigned threads) override { open_(fn, data, threads); }
-    void is_loop(long start, long end, long incr, long chunk, Deal deal)
+    void is_loop(long start, long end, long incr, long chunk, Distribution distribution)
     {
-        bounds_ = {start, end, incr, chunk, deal};
+        bounds_ = {start, end, incr, chunk, distribution};
         loop = &bounds_;
     }
     void is_runtime_loop(long start, long end, long incr)
     {
-        const RuntimeSchedule schedule = runtime_schedule();
-        is_loop(start, end, incr, schedule.chunk, schedule.deal);
+        const OmpSchedule schedule = omp_schedule();
+        is_loop(start, end, incr, schedule.chunk, schedule.distribution);
     }
 
 private:
@@ -213,17 +213,17 @@ private:
 #define WS_REGION(name, version, parameters, arguments, what)                                                         \
     WS_REGION_UNSHARED(                                                                                               \
         name, version, false, void, parameters, arguments,                                                            \
-        if (WS_UNLIKELY(sharer != nullptr)) {                                                                  \
+        if (WS_UNLIKELY(sharer != nullptr)) {                                                                         \
             [=]() mutable __attribute__((noinline)) { /* by value: else the others' arguments went through memory */  \
                 auto open = [&](Body its_fn, void* its_data, unsigned its_threads) {                                  \
                     fn = its_fn;                                                                                      \
                     data = its_data;                                                                                  \
                     threads = its_threads;                                                                            \
-                    const Counted counted(threads, caller);                                                           \
+                    const CountedCall counted(threads, caller);                                                       \
                     next(caller) arguments;                                                                           \
                 };                                                                                                    \
                 GnuRegion region(fn, data, threads, open);                                                            \
-                what sharer(region);                                                                           \
+                what sharer(region);                                                                                  \
             }();                                                                                                      \
             return;                                                                                                   \
         })
@@ -234,7 +234,7 @@ private:
     extern "C" __attribute__((visibility("default"))) void openmp_##name parameters                                   \
     {                                                                                                                 \
         static Next<decltype(openmp_##name)> next(#name);                                                             \
-        region_begins();                                                                                               \
+        region_begins();                                                                                              \
         next(__builtin_return_address(0)) arguments;                                                                  \
     }                                                                                                                 \
     WS_VERSIONED(name, name, "GOMP_1.0")
@@ -259,15 +259,16 @@ WS_REGION_UNSHARED(GOMP_parallel_reductions, "GOMP_5.0", true, unsigned,
 WS_REGION(GOMP_parallel_sections, "GOMP_4.0", (Body fn, void* data, unsigned threads, unsigned count, unsigned flags),
           (fn, data, threads, count, flags), region.sections = count;);
 
-#define WS_LOOP(name, version, deal)                                                                                  \
-    WS_REGION(name, version,                                                                                          \
-              (Body fn, void* data, unsigned threads, long start, long end, long incr, long chunk, unsigned flags),   \
-              (fn, data, threads, start, end, incr, chunk, flags), region.is_loop(start, end, incr, chunk, deal);)
-WS_LOOP(GOMP_parallel_loop_static, "GOMP_4.0", chunk > 0 ? Deal::round_robin : Deal::parts);
-WS_LOOP(GOMP_parallel_loop_dynamic, "GOMP_4.0", Deal::on_demand);
-WS_LOOP(GOMP_parallel_loop_guided, "GOMP_4.0", Deal::guided);
-WS_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, "GOMP_4.5", Deal::on_demand);
-WS_LOOP(GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5", Deal::guided);
+#define WS_LOOP(name, version, distribution) \
+    WS_REGION(name, version, \
+              (Body fn, void* data, unsigned threads, long start, long end, long incr, long chunk, unsigned flags), \
+              (fn, data, threads, start, end, incr, chunk, flags), \
+              region.is_loop(start, end, incr, chunk, distribution);)
+WS_LOOP(GOMP_parallel_loop_static, "GOMP_4.0", chunk > 0 ? Distribution::round_robin : Distribution::parts);
+WS_LOOP(GOMP_parallel_loop_dynamic, "GOMP_4.0", Distribution::on_demand);
+WS_LOOP(GOMP_parallel_loop_guided, "GOMP_4.0", Distribution::guided);
+WS_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, "GOMP_4.5", Distribution::on_demand);
+WS_LOOP(GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5", Distribution::guided);
 
 #define WS_RUNTIME_LOOP(name, version)                                                                                \
     WS_REGION(name, version,                                                                                          \

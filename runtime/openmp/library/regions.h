@@ -90,14 +90,14 @@ struct RegionMember {
 // chunk); chunks in their order to the first thread that asks, as `monotonic: dynamic`; the same with many at a time
 // while many are left, as `monotonic: guided`; or chunks of a part each, and then of others' parts, as libomp's
 // `nonmonotonic: dynamic`.
-enum class Deal : uint8_t {
+enum class Distribution : uint8_t {
     parts,
     round_robin,
     on_demand,
     guided,
     own_part_first
 };
-inline bool is_guided(Deal deal) { return deal == Deal::guided; }
+inline bool is_guided(Distribution distribution) { return distribution == Distribution::guided; }
 
 // A region that is about to open in one call of the library's, and what may be done with it instead
 // (-workshare-openmp=share, runtime/openmp/).
@@ -106,7 +106,7 @@ public:
     using Body = void (*)(void*);
     struct Loop {
         long start, end, incr, chunk;
-        Deal deal;
+        Distribution distribution;
     };
     Body fn;
     void* data;
@@ -223,11 +223,11 @@ void run_by_own_threads(void (*fn)(void*), void* data, unsigned count, ws_site* 
 extern bool (*serializes)();
 
 // What schedule(runtime) stands for: the program's last omp_set_schedule(), or OMP_SCHEDULE.
-struct RuntimeSchedule {
-    Deal deal;
+struct OmpSchedule {
+    Distribution distribution;
     long chunk; // 0: none is said
 };
-RuntimeSchedule runtime_schedule(); // any thread
+OmpSchedule omp_schedule(); // any thread
 
 // No policy chooses cores after all: from here on programs are told what OpenMP has.
 void tell_usual_threads();

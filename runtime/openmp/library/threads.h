@@ -61,7 +61,7 @@ struct ThreadSettings {
     int depth, active;           // regions around it, with its own; of these the active ones
     int threads;                 // of its next region
     int dynamic, levels;         // omp_set_dynamic(), omp_set_max_active_levels(); -1: as the library has it
-    RuntimeSchedule schedule;
+    OmpSchedule schedule;
     int kind, chunk;             // as it has said the schedule itself; kind -1: it has not
     int library_level = 0;       // regions that the library knows of where it runs
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How loops of a parallel region are dealt to its virtual threads: `static` as OpenMP says, by the thread's number.
-// Chunks of `dynamic` and `guided` are claimed one by one (on_demand.h). Arithmetic alone.
+// How loops of a parallel region are distributed to its virtual threads: `static` as OpenMP says, by the thread's
+// number. Chunks of `dynamic` and `guided` are claimed one by one (on_demand.h). Arithmetic alone.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Units {
 };
 
 // Iterations [from, to), counted from 0.
-struct Part {
+struct IterationRange {
     uint64_t from, to;
     bool empty() const { return from == to; }
 };
@@ -30,7 +30,7 @@ inline uint64_t cut(uint64_t n, unsigned number, unsigned parts)
 }
 
 // What of a loop of n iterations belongs to these units, if it is cut only between chunks of `chunk` (0: none given).
-inline Part part_of_loop(uint64_t n, uint64_t chunk, const Units& u)
+inline IterationRange part_of_loop(uint64_t n, uint64_t chunk, const Units& u)
 {
     if (chunk < 2)
         return {cut(n, u.lo, u.of), cut(n, u.hi, u.of)};
@@ -54,7 +54,7 @@ inline Rounds rounds_of_loop(uint64_t n, uint64_t chunk, const Units& u)
 // part_of_loop(), as the only piece.
 inline Rounds one_round(uint64_t n, uint64_t chunk, const Units& u)
 {
-    const Part part = part_of_loop(n, chunk, u);
+    const IterationRange part = part_of_loop(n, chunk, u);
     return {part.empty() ? n : part.from, part.to - part.from, n, !part.empty() && part.to == n};
 }
 

@@ -137,11 +137,11 @@ __attribute__((noinline)) void Fiber::stop(Outcome how)
 namespace {
 
 base::SpinLock lock; // of the two lists
-Crew* volatile first;
-Crew* free_ones;
+FiberCrew* volatile first;
+FiberCrew* free_ones;
 pthread_key_t ends, leaves;
 pthread_once_t ends_made = PTHREAD_ONCE_INIT;
-WS_THREAD_LOCAL Crew* own_crew;
+WS_THREAD_LOCAL FiberCrew* own_crew;
 
 } // namespace
 
@@ -169,18 +169,18 @@ void Fiber::watch_end()
 // A thread has ended: its virtual threads are another's next.
 void give_back(void* crew)
 {
-    Crew* const c = static_cast<Crew*>(crew);
+    FiberCrew* const c = static_cast<FiberCrew*>(crew);
     lock.lock();
     c->free_ = free_ones;
     free_ones = c;
     lock.unlock();
 }
 
-Crew* all_crews() { return base::load_acquire(first); } // pairs with own()
+FiberCrew* all_crews() { return base::load_acquire(first); } // pairs with own()
 
-Crew* Crew::make()
+FiberCrew* FiberCrew::make()
 {
-    Crew* const crew = new (std::nothrow) Crew;
+    FiberCrew* const crew = new (std::nothrow) FiberCrew;
     if (!crew)
         return nullptr;
     lock.lock();
@@ -190,14 +190,14 @@ Crew* Crew::make()
     return crew;
 }
 
-Crew* Crew::inner()
+FiberCrew* FiberCrew::inner()
 {
     if (!inner_)
         inner_ = make();
     return inner_;
 }
 
-Crew* Crew::own()
+FiberCrew* FiberCrew::own()
 {
     if (WS_LIKELY(own_crew != nullptr))
         return own_crew;
@@ -206,7 +206,7 @@ Crew* Crew::own()
         pthread_key_create(&leaves, thread_leaves);
     });
     lock.lock();
-    Crew* crew = free_ones;
+    FiberCrew* crew = free_ones;
     if (crew)
         free_ones = crew->free_;
     lock.unlock();
@@ -231,7 +231,7 @@ static bool leaves_room(unsigned count)
     return fits;
 }
 
-bool Crew::fill(unsigned count)
+bool FiberCrew::fill(unsigned count)
 {
     if (WS_LIKELY(count_ >= count))
         return true;
@@ -260,7 +260,7 @@ bool Crew::fill(unsigned count)
     return false;
 }
 
-void Crew::give_up()
+void FiberCrew::give_up()
 {
     refused_ = true;
     while (count_ > 0)

@@ -57,12 +57,12 @@ private:
 
 // The virtual threads that the regions of one thread have: number n is the same one in each of its regions, so that its
 // thread-private variables keep their values.
-class Crew {
+class FiberCrew {
 public:
     // The calling thread's, or virtual thread's if that has an identity of its own. Null: no memory.
-    static Crew* own();
+    static FiberCrew* own();
     // For regions that number 0 of its regions opens, which has no other identity than their opener.
-    Crew* inner();
+    FiberCrew* inner();
     // Makes the missing ones of the first `count`, all or none of them; returns whether there are `count` now. If the
     // system refuses one, those made before it are ended, because OpenMP needs their threads and memory for the region.
     bool fill(unsigned count);
@@ -74,7 +74,7 @@ public:
     class VirtualTeam* volatile open = nullptr;
     volatile Flag looked_at = 0;
     volatile Hardware::Word regions = 0; // begun so far
-    Crew* next = nullptr;                // of all
+    FiberCrew* next = nullptr;                // of all
     Looks looks;
 
     static constexpr unsigned most = 256;
@@ -83,13 +83,13 @@ private:
     Fiber* fibers_[most] = {};
     unsigned count_ = 0;
     bool refused_ = false;
-    Crew* free_ = nullptr; // whose threads have ended
-    Crew* inner_ = nullptr;
-    static Crew* make();
+    FiberCrew* free_ = nullptr; // whose threads have ended
+    FiberCrew* inner_ = nullptr;
+    static FiberCrew* make();
     friend void give_back(void*);
 };
 
 // All of them; they stay. Any thread.
-Crew* all_crews();
+FiberCrew* all_crews();
 
 } // namespace ws::openmp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What happens when a virtual thread comes to a call of the library's that is more than a loop
-// dealt out. `current` is not null.
+// What happens when a virtual thread comes to a call of the library's that does more than
+// distribute a loop. `current` is not null.
 #pragma once
 
 #include "openmp/shared/team.h"

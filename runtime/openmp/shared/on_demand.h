@@ -9,7 +9,7 @@
 #pragma once
 
 #include "openmp/library/regions.h"
-#include "openmp/shared/deal.h"
+#include "openmp/shared/distribution.h"
 #include "base/atomics.h"
 #include "base/spin_lock.h"
 
@@ -121,20 +121,21 @@ public:
     // Deals n iterations, in chunks of `chunk` (0: 1), to number `number` of `units`. Guided: many at a time while many
     // are left. Own part first: each has a part of the chunks, and takes of others' when that is over, as libomp's
     // threads do.
-    void begin(OnDemandLoop& loop, uint64_t n, uint64_t chunk, Deal deal, unsigned number, unsigned units)
+    void begin(OnDemandLoop& loop, uint64_t n, uint64_t chunk, Distribution distribution, unsigned number,
+               unsigned units)
     {
         loop_ = &loop;
         n_ = n;
         chunk_ = chunk ? chunk : 1;
         chunks_ = n / chunk_ + (n % chunk_ != 0);
-        fraction_ = is_guided(deal) ? 2 * units : 0;
+        fraction_ = is_guided(distribution) ? 2 * units : 0;
         share_ = chunks_ / units + (chunks_ % units != 0);
         had_ = 0;
-        parts_ = deal == Deal::own_part_first ? units : 1;
+        parts_ = distribution == Distribution::own_part_first ? units : 1;
         tried_ = 1;
         stand_at(parts_ == 1 ? 0 : number);
     }
-    bool next(Part& piece) // false: there is no more
+    bool next(IterationRange& piece) // false: there is no more
     {
         uint64_t first, count;
         while (!take(first, count)) {

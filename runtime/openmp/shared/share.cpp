@@ -25,7 +25,7 @@ Settings settings_of(const Unit* outer)
 {
     if (outer)
         return outer->settings;
-    return {nullptr, 0, 1, 0, 0, std::max(1, openmp(nullptr).max_threads()), -1, -1, runtime_schedule(),
+    return {nullptr, 0, 1, 0, 0, std::max(1, openmp(nullptr).max_threads()), -1, -1, omp_schedule(),
             -1,      0};
 }
 
@@ -69,8 +69,8 @@ void run_region(RegionCall& region)
         return;
     }
     RegionSite* const site = find_site(region.site);
-    Crew* const crew = outer && !outer->fiber->identity() ? outer->team->crew().inner() : Crew::own();
-    if (WS_UNLIKELY(!site || !crew || threads > Crew::most)) {
+    FiberCrew* const crew = outer && !outer->fiber->identity() ? outer->team->crew().inner() : FiberCrew::own();
+    if (WS_UNLIKELY(!site || !crew || threads > FiberCrew::most)) {
         leave(region, site, "it has more threads than can be shared");
         return;
     }

@@ -13,8 +13,8 @@
 
 namespace ws::openmp {
 
-// Where a chunk of a loop takes less, dealing it to a virtual thread (a third of that, where
-// cores compete for it) may cost more than sharing gains.
+// If a chunk of a loop takes less than this, or than a third of it if cores compete for the chunk, then assigning it to
+// a virtual thread may cost more than sharing gains.
 constexpr double short_chunk_us = 0.15;
 
 namespace {

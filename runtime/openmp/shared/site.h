@@ -41,7 +41,7 @@ ws_site* site_after(RegionSite& site, const void* barrier);
 // set aside, which are others each time.
 LongestFirst* order_of(RegionSite& site, ws_site* loop);
 
-// Whether threads of some region of this process wait for each other, or its chunks are so short that dealing them to
+// Whether threads of some region of this process wait for each other, or its chunks are so short that assigning them to
 // virtual threads may cost more than sharing gains: what sharing gained cannot be told then.
 bool gain_is_unknown();
 // What became of this process's regions, for the summary; `weight` tells on which rank there is most to say. Empty, 0:

@@ -21,7 +21,7 @@ using Outcome = Fiber::Outcome;
 
 namespace {
 
-static_assert(LongestFirst::most >= Crew::most);
+static_assert(LongestFirst::most >= FiberCrew::most);
 
 // A turn that is shorter ends soon, wherever it runs, and is not worth two looks at the clock.
 constexpr double ordered_turn_us = 10;
@@ -37,7 +37,7 @@ int thread_number()
 
 } // namespace
 
-VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, Crew& crew, unsigned of, Unit* outer,
+VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, FiberCrew& crew, unsigned of, Unit* outer,
                          const Settings& settings)
     : site(the_site), region(the_region), units(of), crew_(crew), outer_(outer), is_private_(outer || self.in_region),
       settings_(settings), opener_(thread_pointer()), allocator_(default_allocator())
@@ -88,7 +88,7 @@ void VirtualTeam::begin_unit(Fiber& fiber)
         unit.lo = uint64_t(l.start);
         unit.hi = uint64_t(l.end);
         unit.incr = uint64_t(l.incr);
-        team.begin_loop(unit, n, uint64_t(l.chunk > 0 ? l.chunk : 0), l.deal);
+        team.begin_loop(unit, n, uint64_t(l.chunk > 0 ? l.chunk : 0), l.distribution);
     }
     if (fiber.identity()) {
         be(unit);
@@ -235,7 +235,7 @@ void VirtualTeam::wait_on_own_thread(unsigned turn, Flag seen)
 void VirtualTeam::wake_own_threads()
 {
     Hardware::fetch_add_full(sleeps_, 1);
-    base::futex_wake(&sleeps_, Crew::most);
+    base::futex_wake(&sleeps_, FiberCrew::most);
 }
 
 // Number 0, by the parked thread whose identity the opener has borrowed for another virtual thread, which waits.
@@ -459,9 +459,9 @@ void VirtualTeam::begin_in_turn(Unit& unit, uint64_t n, uint64_t chunk)
     unit.turn.rounds = pieces_of_loop(n, chunk, unit.units);
 }
 
-bool VirtualTeam::next_in_turn(Unit& unit, Part& piece)
+bool VirtualTeam::next_in_turn(Unit& unit, IterationRange& piece)
 {
-    Unit::Turn& t = unit.turn;
+    Unit::OrderedLoop& t = unit.turn;
     Cold& c = cold();
     const auto over = [&]() -> uint64_t& { // c.lock is held
         if (c.over.size() <= t.loop)
@@ -494,7 +494,7 @@ bool VirtualTeam::next_in_turn(Unit& unit, Part& piece)
     }
 }
 
-void VirtualTeam::begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, Deal deal)
+void VirtualTeam::begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, Distribution distribution)
 {
     unit.way = Unit::Way::on_demand;
     unit.n = n;
@@ -504,10 +504,10 @@ void VirtualTeam::begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, Deal d
         unit.on_demand = &unit.fiber->on_demand;
         unit.on_demand->begin_region();
     }
-    unit.on_demand->begin(loop, n, chunk, deal, unit.units.lo, units);
+    unit.on_demand->begin(loop, n, chunk, distribution, unit.units.lo, units);
 }
 
-bool VirtualTeam::next_on_demand(Unit& unit, Part& piece)
+bool VirtualTeam::next_on_demand(Unit& unit, IterationRange& piece)
 {
     OnDemand& mine = *unit.on_demand;
     const auto called_back = [&] {

@@ -26,7 +26,7 @@
 #pragma once
 
 #include "openmp/library/regions.h"
-#include "openmp/shared/deal.h"
+#include "openmp/shared/distribution.h"
 #include "openmp/shared/fiber.h"
 #include "openmp/shared/on_demand.h"
 #include "openmp/shared/site.h"
@@ -44,7 +44,7 @@ class VirtualTeam {
 public:
     // `crew`: the calling thread's, which has that many virtual threads. `outer`: that in which the region is opened;
     // null: none.
-    VirtualTeam(RegionSite& site, const RegionCall& region, Crew& crew, unsigned units, Unit* outer,
+    VirtualTeam(RegionSite& site, const RegionCall& region, FiberCrew& crew, unsigned units, Unit* outer,
                 const Settings& settings);
     ~VirtualTeam();
     VirtualTeam(const VirtualTeam&) = delete;
@@ -66,16 +66,16 @@ public:
     // order of the iterations. So nobody in them waits for an earlier one.
     void begin_in_turn(Unit& unit, uint64_t n, uint64_t chunk);
     // Waits until all iterations before the unit's next piece are over. False: it has no more.
-    bool next_in_turn(Unit& unit, Part& piece);
-    void begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, Deal deal);
-    bool next_on_demand(Unit& unit, Part& piece);
-    // A loop of n iterations that is dealt so, whichever way its pieces come.
-    void begin_loop(Unit& unit, uint64_t n, uint64_t chunk, Deal deal)
+    bool next_in_turn(Unit& unit, IterationRange& piece);
+    void begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, Distribution distribution);
+    bool next_on_demand(Unit& unit, IterationRange& piece);
+    // Begins a loop of n iterations that is distributed in this way, whichever way its pieces come.
+    void begin_loop(Unit& unit, uint64_t n, uint64_t chunk, Distribution distribution)
     {
-        if (deal >= Deal::on_demand)
-            begin_on_demand(unit, n, chunk, deal);
+        if (distribution >= Distribution::on_demand)
+            begin_on_demand(unit, n, chunk, distribution);
         else
-            unit.has_rounds(n, deal == Deal::round_robin ? rounds_of_loop(n, chunk, unit.units)
+            unit.has_rounds(n, distribution == Distribution::round_robin ? rounds_of_loop(n, chunk, unit.units)
                                                                     : one_round(n, chunk, unit.units));
     }
 
@@ -87,7 +87,7 @@ public:
     }
 
     void* volatile copied = nullptr; // for copyprivate
-    Crew& crew() const { return crew_; }
+    FiberCrew& crew() const { return crew_; }
 
     RegionSite& site;
     const RegionCall& region;
@@ -105,7 +105,7 @@ public:
     unsigned runners(int* numbers, unsigned most) const;
 
 private:
-    static constexpr unsigned words = Crew::most / 64;
+    static constexpr unsigned words = FiberCrew::most / 64;
     using Bits = volatile Hardware::Word;
     static void begin_unit(Fiber& fiber);
     static void take_part(void* team);
@@ -126,7 +126,7 @@ private:
     bool next_round(ws_site*& loop);
     void wake_all(unsigned word, Hardware::Word those);
 
-    Crew& crew_;
+    FiberCrew& crew_;
     Unit* const outer_;
     const bool is_private_; // nobody else is to help: it is opened in a loop of ours, or in a virtual thread
     const Settings settings_;
@@ -147,7 +147,7 @@ private:
     volatile Flag puts_tasks_ = 0; // in this round
     volatile Flag whole_ = 0;   // nobody is to help with this round
     static constexpr int fresh = -1; // it has had no turn
-    volatile int runners_[Crew::most]; // who runs each virtual thread; 0: nobody
+    volatile int runners_[FiberCrew::most]; // who runs each virtual thread; 0: nobody
     struct Cold {
         explicit Cold(unsigned units) : on_demand(units) {}
         const uint64_t began = base::ticks();

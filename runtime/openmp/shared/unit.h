@@ -4,7 +4,7 @@
 #pragma once
 
 #include "openmp/library/threads.h"
-#include "openmp/shared/deal.h"
+#include "openmp/shared/distribution.h"
 #include "openmp/shared/on_demand.h"
 #include "base/os.h"
 
@@ -46,9 +46,9 @@ struct Unit {
         has_part = rounds.first < n;
     }
     OnDemand* on_demand; // and where they are claimed one by one; null: none were
-    Part next_round() // has_part is true
+    IterationRange next_round() // has_part is true
     {
-        const Part piece = {rounds.first, rounds.first + std::min(rounds.size, n - rounds.first)};
+        const IterationRange piece = {rounds.first, rounds.first + std::min(rounds.size, n - rounds.first)};
         has_part = rounds.stride < n - rounds.first;
         rounds.first += rounds.stride;
         return piece;
@@ -57,13 +57,13 @@ struct Unit {
     static constexpr unsigned before_first = ~0u;
     unsigned section;     // the one that it runs, from 1; 0: no more
     // A loop whose iterations have an order, counted from 0: its pieces, and the one that it runs.
-    struct Turn {
+    struct OrderedLoop {
         unsigned loop;    // which one of the region's
         bool begun;       // its piece
         bool of_doacross; // the next loop is such a one
         uint64_t n;
         Rounds rounds;
-        Part piece;
+        IterationRange piece;
     } turn;
     unsigned commons;     // calls of VirtualTeam::common()
     uintptr_t* reductions; // of libgomp's tasks, over all virtual threads: the latest, which knows the one before

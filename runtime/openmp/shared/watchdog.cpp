@@ -178,7 +178,7 @@ const char* why_stuck(const VirtualTeam& team, uint64_t since, uint64_t now)
     return nullptr;
 }
 
-void look_at(Crew& crew, uint64_t now)
+void look_at(FiberCrew& crew, uint64_t now)
 {
     Hardware::fetch_add_full(crew.looked_at, 1); // full: pairs with ~VirtualTeam()
     if (VirtualTeam* const team = base::load_acquire(crew.open)) {
@@ -198,7 +198,7 @@ void* watch(void*)
     for (;;) {
         usleep(unsigned(stuck_look_us / 2));
         const uint64_t now = base::ticks();
-        for (Crew* crew = all_crews(); crew; crew = crew->next)
+        for (FiberCrew* crew = all_crews(); crew; crew = crew->next)
             look_at(*crew, now);
     }
     return nullptr;

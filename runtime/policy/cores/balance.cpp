@@ -156,7 +156,7 @@ bool Balance::watch(uint64_t now)
 }
 
 // False: some rank has not measured enough of this deal yet.
-bool Balance::read_rows(std::vector<Measured>& ranks, Kind& kind, TurnsOfRanks& turns) const
+bool Balance::read_rows(std::vector<Measured>& ranks, PeriodSource& kind, TurnsOfRanks& turns) const
 {
     const Head& head = table_->head();
     const Flag generation = Hardware::load_relaxed(head.generation), needed = Hardware::load_relaxed(head.needed);
@@ -198,7 +198,7 @@ void Balance::step(uint64_t now, uint64_t every)
     if (watch_present(now) || watch(now))
         return;
     std::vector<Measured> ranks;
-    Kind kind;
+    PeriodSource kind;
     TurnsOfRanks turns;
     if (!read_rows(ranks, kind, turns)) {
         const double since_us = double(now - Hardware::load_relaxed(head.decided_at)) / ticks_per_us_;

@@ -21,11 +21,11 @@ public:
 
 private:
     // What a period is that was measured.
-    struct Kind {
+    struct PeriodSource {
         bool by_turns = true; // of all ranks
         unsigned calls = 0;   // of a turn, all ranks' together
     };
-    bool read_rows(std::vector<Measured>& ranks, Kind& kind, TurnsOfRanks& turns) const;
+    bool read_rows(std::vector<Measured>& ranks, PeriodSource& kind, TurnsOfRanks& turns) const;
     bool watch(uint64_t now);
     bool watch_present(uint64_t now);
     bool present_deal(Deal& deal) const;

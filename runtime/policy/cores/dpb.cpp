@@ -173,7 +173,7 @@ int home_cpu(const window::Window& w)
 }
 
 // What a rank tells the others of its node, to begin with.
-struct Told {
+struct RankLimits {
     int home;
     unsigned usual, most;
     bool fixed;
@@ -199,8 +199,8 @@ bool Dpb::share(policy::Job& job, bool fixed)
     const unsigned most = fixed                                  ? 1
                           : openmp::threads_set_here() ? usual_
                                                                  : std::max(usual_, openmp::most_threads());
-    const Told mine = {home_cpu(w), usual_, most, fixed};
-    std::vector<Told> all(w.ranks());
+    const RankLimits mine = {home_cpu(w), usual_, most, fixed};
+    std::vector<RankLimits> all(w.ranks());
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, job.node);
     std::vector<base::CpuSet> masks;
     std::vector<int> home;
@@ -211,7 +211,7 @@ bool Dpb::share(policy::Job& job, bool fixed)
         usual.push_back(all[r].usual);
         mosts.push_back(all[r].most);
     }
-    if (std::all_of(all.begin(), all.end(), [](const Told& told) { return told.fixed; }))
+    if (std::all_of(all.begin(), all.end(), [](const RankLimits& limits) { return limits.fixed; }))
         return false; // which has been said
     const Start start = start_of(masks, home, usual, job.options->cores);
     if (start.cpus.empty()) {

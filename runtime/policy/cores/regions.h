@@ -22,26 +22,26 @@ public:
     // Ticks by which they make it shorter; 0: it is not known.
     uint64_t saves(const void* site, unsigned own, unsigned more) const
     {
-        const Row& row = rows_[place(site)];
+        const SiteWork& row = rows_[place(site)];
         return row.site != site ? 0 : row.work / own - row.work / (own + more);
     }
     void took(const void* site, uint64_t ticks, unsigned threads)
     {
-        Row& row = rows_[place(site)];
+        SiteWork& row = rows_[place(site)];
         const uint64_t work = ticks * threads;
         row.work = row.site != site ? work : work < row.work ? work : row.work + (work - row.work) / 4;
         row.site = site;
     }
 
 private:
-    struct Row {
+    struct SiteWork {
         const void* site;
         uint64_t work; // ticks of one thread: the least, which creeps up
     };
     static size_t place(const void* site) { return (reinterpret_cast<uintptr_t>(site) * 0x9E3779B97F4A7C15ull) >> 57; }
 
     uint64_t cost_;
-    std::array<Row, 128> rows_ = {};
+    std::array<SiteWork, 128> rows_ = {};
 };
 
 } // namespace ws::policy::cores

@@ -35,9 +35,9 @@ TaskRegions::TaskRegions(double ticks_per_us)
     : least_ticks_(uint64_t(least_region_us * ticks_per_us)), grain_ticks_(uint64_t(least_task_us * ticks_per_us))
 {}
 
-TaskRegions::Row& TaskRegions::row(const void* site)
+TaskRegions::SiteHistory& TaskRegions::row(const void* site)
 {
-    Row& row = rows_[(reinterpret_cast<uintptr_t>(site) * 0x9E3779B97F4A7C15ull) >> 57];
+    SiteHistory& row = rows_[(reinterpret_cast<uintptr_t>(site) * 0x9E3779B97F4A7C15ull) >> 57];
     if (row.site != site) {
         row = {};
         row.site = site;
@@ -47,7 +47,7 @@ TaskRegions::Row& TaskRegions::row(const void* site)
 
 bool TaskRegions::wants_reserve(const void* site)
 {
-    Row& its = row(site);
+    SiteHistory& its = row(site);
     if (!its.fits)
         return false;
     if (its.pause == 0)
@@ -58,7 +58,7 @@ bool TaskRegions::wants_reserve(const void* site)
 
 void TaskRegions::took(const void* site, uint64_t work, uint64_t tasks, uint64_t barriers, bool reserve, bool helped)
 {
-    Row& its = row(site);
+    SiteHistory& its = row(site);
     its.fits = tasks > 1 && work >= least_ticks_ && work / tasks >= grain_ticks_ && barriers <= 2;
     if (!reserve)
         return;

@@ -33,14 +33,14 @@ public:
     void took(const void* site, uint64_t work, uint64_t tasks, uint64_t barriers, bool reserve, bool helped);
 
 private:
-    struct Row {
+    struct SiteHistory {
         const void* site = nullptr;
         bool fits = false;
         unsigned vain = 0, pause = 0; // executions in a row in which nobody came; those until the next try
     };
-    Row& row(const void* site);
+    SiteHistory& row(const void* site);
     uint64_t least_ticks_, grain_ticks_;
-    Row rows_[128];
+    SiteHistory rows_[128];
 };
 
 class Reserve {

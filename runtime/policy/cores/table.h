@@ -85,14 +85,14 @@ struct alignas(64) Head {
     Flag watched;                // turns of this generation that `watch` has seen
     double first_before, first_wall; // under the first deal: of a turn, the slowest rank's seconds, and all; 0: unknown
     Hardware::Word slow_began;   // of the turn in which the last deal was taken back, until that turn is over; or 0
-    volatile Flag deals, deal_periods; // dealt out so far, and periods measured then. Read after `generation`
+    volatile Flag deals, deal_periods; // made so far, and periods measured then. Read after `generation`
     Flag timed; // the last decision was made of times, as no turns were found
     Flag calls; // of a turn, all ranks' together, at the last decision
     volatile Flag reserves; // openers of regions: members in reserve that there are on the node
     Flag changes, periods, periods_then; // changes made; periods measured, now and at the last change
 };
 
-// How the processors are dealt out at the start.
+// How the processors are assigned at the start.
 struct Start {
     std::vector<std::vector<int>> cpus; // of each rank, its home processor first; -1: pretended
     bool shared = false;                // ranks have CPUs in common: those are divided

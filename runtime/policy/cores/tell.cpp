@@ -23,7 +23,7 @@ struct Lent {
 };
 
 // Figures of one node; after the reduction, of all nodes.
-struct Sums {
+struct NodeFigures {
     uint64_t nodes, seen, changed, timed; // nodes: with regions, with another deal, measured by times
     Lent lent, foreign;
     uint64_t used_by_others, limited, beside;
@@ -38,9 +38,9 @@ void add(Lent& all, const LentRow& row)
     all.left += row.left;
 }
 
-Sums sums_of(const Table& table)
+NodeFigures sums_of(const Table& table)
 {
-    Sums s = {};
+    NodeFigures s = {};
     s.nodes = 1;
     s.changed = table.head().changes > 0;
     s.timed = table.head().timed != 0;
@@ -64,7 +64,7 @@ uint64_t longest_beside(const Table& table)
     return longest;
 }
 
-// How a node's cores were dealt out.
+// How a node's cores were assigned.
 std::string deal_text(const Table& table, double job_s)
 {
     const Head& head = table.head();
@@ -140,8 +140,8 @@ std::string recalled_text(const Lent& lent, const char* of)
 void tell(observe::Facts& facts, const Table* table, int node, const Done& what)
 {
     const double ticks_per_s = what.ticks_per_us * 1e6;
-    const Sums mine = table ? sums_of(*table) : Sums{};
-    Sums all = {};
+    const NodeFigures mine = table ? sums_of(*table) : NodeFigures{};
+    NodeFigures all = {};
     uint64_t mine_longest = table ? longest_beside(*table) : 0, longest = 0;
     PMPI_Reduce(&mine, &all, sizeof mine / sizeof(uint64_t), MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&mine_longest, &longest, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);

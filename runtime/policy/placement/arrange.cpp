@@ -17,11 +17,11 @@ Key key(const Spot& s, Domain domain)
 }
 
 // The processes of each bin, or the ranks.
-std::vector<std::vector<int>> members(const Deal& deal, size_t bins)
+std::vector<std::vector<int>> members(const Assignment& assignment, size_t bins)
 {
     std::vector<std::vector<int>> all(bins);
-    for (size_t i = 0; i < deal.size(); i++)
-        all[size_t(deal[i])].push_back(int(i));
+    for (size_t i = 0; i < assignment.size(); i++)
+        all[size_t(assignment[i])].push_back(int(i));
     return all;
 }
 
@@ -79,7 +79,7 @@ std::vector<int> arrange(const Loads& loads, const Spots& spots, Domain domain, 
         for (int r : ranks[b])
             theirs.push_back(loads[size_t(r)]);
         const Layout inner = layout(within, Domain::core);
-        const Deal present = ranks[b] == processes[b] ? inner.bin_of : Deal{};
+        const Assignment present = ranks[b] == processes[b] ? inner.bin_of : Assignment{};
         const auto on_core = members(balance(algorithm, theirs, inner.bins, present), inner.bins.size());
         const auto of_core = members(inner.bin_of, inner.bins.size());
         for (size_t c = 0; c < inner.bins.size(); c++) {

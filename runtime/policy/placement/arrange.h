@@ -15,16 +15,16 @@ using Spots = std::vector<Spot>;
 
 enum class Domain { core, numa, node };
 
-// What loads are dealt to.
+// The bins to which loads are assigned.
 struct Layout {
     Bins bins;
-    Deal bin_of; // of each process
+    Assignment bin_of; // of each process
 };
 Layout layout(const Spots& spots, Domain domain);
 
 // order[r] is the process that is to do the work that has loads[r]; both as many as there are spots. The loads are
-// dealt to domains, then within each domain to its cores; of the ranks of a core a process keeps its own if that is
-// among them.
+// assigned to domains, then within each domain to its cores; of the ranks of a core a process keeps its own if that
+// is among them.
 std::vector<int> arrange(const Loads& loads, const Spots& spots, Domain domain, Algorithm algorithm);
 
 // What the domain with most to do has to do, by its cores.

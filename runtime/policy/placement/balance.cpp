@@ -24,19 +24,19 @@ std::vector<int> heaviest_first(const Loads& loads)
     return order;
 }
 
-std::vector<double> sums(const Loads& loads, const Bins& bins, const Deal& deal)
+std::vector<double> sums(const Loads& loads, const Bins& bins, const Assignment& assignment)
 {
     std::vector<double> sum(bins.size());
     for (size_t i = 0; i < loads.size(); i++)
-        sum[size_t(deal[i])] += loads[i];
+        sum[size_t(assignment[i])] += loads[i];
     return sum;
 }
 
 // Exchanges of a load of the heaviest bin for a smaller one of another bin, each the best there is. The limit of
 // comparisons, roughly.
-void exchange(const Loads& loads, const Bins& bins, Deal& deal, long comparisons)
+void exchange(const Loads& loads, const Bins& bins, Assignment& assignment, long comparisons)
 {
-    std::vector<double> sum = sums(loads, bins, deal);
+    std::vector<double> sum = sums(loads, bins, assignment);
     auto height = [&](size_t b, double change = 0) { return (sum[b] + change) / bins[b].width; };
     while (comparisons > 0) {
         size_t top = 0;
@@ -47,14 +47,14 @@ void exchange(const Loads& loads, const Bins& bins, Deal& deal, long comparisons
         size_t give = 0, take = 0;
         bool found = false;
         for (size_t i = 0; i < loads.size() && comparisons > 0; i++) {
-            if (size_t(deal[i]) != top || loads[i] == 0)
+            if (size_t(assignment[i]) != top || loads[i] == 0)
                 continue;
             comparisons -= long(loads.size());
             for (size_t j = 0; j < loads.size(); j++) {
                 const double less = loads[i] - loads[j];
-                if (less <= 0 || size_t(deal[j]) == top)
+                if (less <= 0 || size_t(assignment[j]) == top)
                     continue;
-                const double higher = std::max(height(top, -less), height(size_t(deal[j]), less));
+                const double higher = std::max(height(top, -less), height(size_t(assignment[j]), less));
                 if (lighter(higher, best)) {
                     best = higher;
                     give = i;
@@ -67,8 +67,8 @@ void exchange(const Loads& loads, const Bins& bins, Deal& deal, long comparisons
             return;
         const double less = loads[give] - loads[take];
         sum[top] -= less;
-        sum[size_t(deal[take])] += less;
-        std::swap(deal[give], deal[take]);
+        sum[size_t(assignment[take])] += less;
+        std::swap(assignment[give], assignment[take]);
     }
 }
 
@@ -77,40 +77,40 @@ double need(double goal, double sum, const Bin& b, int room) { return (goal * b.
 
 // The heaviest load first, each to the bin that prefers it most: key(sum, bin, room left), looked at where there is
 // room.
-template <class Key> Deal greedy(const Loads& loads, const Bins& bins, const std::vector<int>& order, Key key)
+template <class Key> Assignment greedy(const Loads& loads, const Bins& bins, const std::vector<int>& order, Key key)
 {
-    struct State {
+    struct OpenBin {
         double key, sum;
         int room, bin;
         // Prefers the one with more room among equal bins, because the many small loads at the end will need it.
-        bool operator<(const State& o) const
+        bool operator<(const OpenBin& o) const
         {
             return key != o.key ? key < o.key : room != o.room ? room < o.room : bin > o.bin;
         }
     };
-    std::priority_queue<State> open;
+    std::priority_queue<OpenBin> open;
     for (size_t b = 0; b < bins.size(); b++)
         if (bins[b].room > 0)
             open.push({key(0, bins[b], bins[b].room), 0, bins[b].room, int(b)});
-    Deal deal(loads.size());
+    Assignment assignment(loads.size());
     for (int i : order) {
-        State s = open.top();
+        OpenBin s = open.top();
         open.pop();
-        deal[size_t(i)] = s.bin;
+        assignment[size_t(i)] = s.bin;
         s.sum += loads[size_t(i)];
         if (--s.room > 0) {
             s.key = key(s.sum, bins[size_t(s.bin)], s.room);
             open.push(s);
         }
     }
-    return deal;
+    return assignment;
 }
 
 class Search {
 public:
-    Search(const Loads& loads, const Bins& bins, const Deal& first, double seconds)
-        : bins_(bins), order_(heaviest_first(loads)), sum_(bins.size()), best_deal_(first), deal_(loads.size()),
-          best_(heaviest(loads, bins, first)), least_(least(loads, bins)),
+    Search(const Loads& loads, const Bins& bins, const Assignment& first, double seconds)
+        : bins_(bins), order_(heaviest_first(loads)), sum_(bins.size()), best_assignment_(first),
+          assignment_(loads.size()), best_(heaviest(loads, bins, first)), least_(least(loads, bins)),
           until_(Time::now() + std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(seconds)))
     {
         for (const Bin& b : bins)
@@ -126,7 +126,7 @@ public:
     {
         if (lighter(least_, best_))
             place(0, 0);
-        return {best_deal_, !late_};
+        return {best_assignment_, !late_};
     }
 
 private:
@@ -150,8 +150,9 @@ private:
         return takes >= rest_[i] * (1 - close_by);
     }
 
-    // Deals the i-th heaviest load and those after it. The later one of equal loads goes to no bin before `from`. Only
-    // the first of bins in the same state is tried, because the others give the same deals with names exchanged.
+    // Assigns the i-th heaviest load and those after it. The later one of equal loads goes to no bin before `from`.
+    // Only the first of bins in the same state is tried, because the others give the same assignments with names
+    // exchanged.
     void place(size_t i, size_t from)
     {
         if (i == sorted_.size()) {
@@ -160,7 +161,7 @@ private:
                 height = std::max(height, sum_[b] / bins_[b].width);
             if (lighter(height, best_)) {
                 best_ = height;
-                best_deal_ = deal_;
+                best_assignment_ = assignment_;
             }
             return;
         }
@@ -178,7 +179,7 @@ private:
                 std::none_of(choice.begin(), choice.end(), same))
                 choice.push_back(b);
         }
-        // Where it is needed most first: good deals come early, and cut off more.
+        // Where it is needed most first: good assignments come early, and cut off more.
         auto needs = [&](size_t b) { return need(least_, sum_[b], bins_[b], room_[b]); };
         std::stable_sort(choice.begin(), choice.end(), [&](size_t a, size_t b) { return needs(a) > needs(b); });
         for (size_t b : choice) {
@@ -187,7 +188,7 @@ private:
             const double before = sum_[b];
             sum_[b] += load;
             room_[b]--;
-            deal_[size_t(order_[i])] = int(b);
+            assignment_[size_t(order_[i])] = int(b);
             place(i + 1, i + 1 < sorted_.size() && sorted_[i + 1] == load ? b : 0);
             sum_[b] = before;
             room_[b]++;
@@ -199,7 +200,7 @@ private:
     std::vector<double> sorted_, rest_; // heaviest first; the sum from there on
     std::vector<double> sum_;
     std::vector<int> room_;
-    Deal best_deal_, deal_;
+    Assignment best_assignment_, assignment_;
     double best_, least_;
     Time::time_point until_;
     unsigned long steps_ = 0;
@@ -222,9 +223,9 @@ Loads scaled(const Loads& loads)
     return result;
 }
 
-double heaviest(const Loads& loads, const Bins& bins, const Deal& deal)
+double heaviest(const Loads& loads, const Bins& bins, const Assignment& assignment)
 {
-    const std::vector<double> sum = sums(loads, bins, deal);
+    const std::vector<double> sum = sums(loads, bins, assignment);
     double most = 0;
     for (size_t b = 0; b < bins.size(); b++)
         most = std::max(most, sum[b] / bins[b].width);
@@ -246,7 +247,7 @@ double least(const Loads& loads, const Bins& bins)
     return width > 0 ? std::max(sum / width, most / widest) : 0;
 }
 
-Deal round_robin(const Loads& loads, const Bins& bins)
+Assignment round_robin(const Loads& loads, const Bins& bins)
 {
     std::vector<int> open(bins.size()), room;
     std::iota(open.begin(), open.end(), 0);
@@ -254,7 +255,7 @@ Deal round_robin(const Loads& loads, const Bins& bins)
                      [&](int a, int b) { return bins[size_t(a)].room < bins[size_t(b)].room; });
     for (const Bin& b : bins)
         room.push_back(b.room);
-    Deal deal(loads.size());
+    Assignment assignment(loads.size());
     size_t full = 0, at = 0; // the first of `open` are full: those with least room are first
     for (int i : heaviest_first(loads)) {
         if (at == open.size()) {
@@ -266,29 +267,29 @@ Deal round_robin(const Loads& loads, const Bins& bins)
             at++;
         const int b = open[at++];
         room[size_t(b)]--;
-        deal[size_t(i)] = b;
+        assignment[size_t(i)] = b;
     }
-    return deal;
+    return assignment;
 }
 
-Deal largest_first(const Loads& loads, const Bins& bins)
+Assignment largest_first(const Loads& loads, const Bins& bins)
 {
     const double goal = least(loads, bins);
     const std::vector<int> order = heaviest_first(loads);
-    Deal by_sum = greedy(loads, bins, order, [](double sum, const Bin& b, int) { return -sum / b.width; });
-    Deal by_need =
+    Assignment by_sum = greedy(loads, bins, order, [](double sum, const Bin& b, int) { return -sum / b.width; });
+    Assignment by_need =
         greedy(loads, bins, order, [goal](double sum, const Bin& b, int room) { return need(goal, sum, b, room); });
-    for (Deal* deal : {&by_sum, &by_need})
-        exchange(loads, bins, *deal, 1000000);
+    for (Assignment* assignment : {&by_sum, &by_need})
+        exchange(loads, bins, *assignment, 1000000);
     return lighter(heaviest(loads, bins, by_need), heaviest(loads, bins, by_sum)) ? by_need : by_sum;
 }
 
-Exact exact(const Loads& loads, const Bins& bins, const Deal& first, double seconds)
+Exact exact(const Loads& loads, const Bins& bins, const Assignment& first, double seconds)
 {
     return Search(loads, bins, first, seconds).run();
 }
 
-Deal balance(Algorithm algorithm, const Loads& given, const Bins& bins, const Deal& present)
+Assignment balance(Algorithm algorithm, const Loads& given, const Bins& bins, const Assignment& present)
 {
     if (given.empty())
         return {};
@@ -298,13 +299,13 @@ Deal balance(Algorithm algorithm, const Loads& given, const Bins& bins, const De
     if (algorithm == Algorithm::largest_first)
         return largest_first(loads, bins);
     if (algorithm == Algorithm::exact)
-        return exact(loads, bins, largest_first(loads, bins), base::times::exact_search_s).deal;
+        return exact(loads, bins, largest_first(loads, bins), base::times::exact_search_s).assignment;
 
     const double goal = least(loads, bins);
-    Deal best = present.empty() ? round_robin(loads, bins) : present;
-    auto try_also = [&](Deal deal) {
-        if (lighter(heaviest(loads, bins, deal), heaviest(loads, bins, best)))
-            best = std::move(deal);
+    Assignment best = present.empty() ? round_robin(loads, bins) : present;
+    auto try_also = [&](Assignment assignment) {
+        if (lighter(heaviest(loads, bins, assignment), heaviest(loads, bins, best)))
+            best = std::move(assignment);
     };
     auto can_be_better = [&] { return lighter(goal, heaviest(loads, bins, best)); };
     if (!present.empty() && can_be_better())
@@ -312,7 +313,7 @@ Deal balance(Algorithm algorithm, const Loads& given, const Bins& bins, const De
     if (can_be_better())
         try_also(largest_first(loads, bins));
     if (can_be_better() && loads.size() <= automatic_exact_loads)
-        best = exact(loads, bins, best, base::times::automatic_search_s).deal;
+        best = exact(loads, bins, best, base::times::automatic_search_s).assignment;
     return best;
 }
 

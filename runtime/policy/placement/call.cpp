@@ -100,10 +100,10 @@ Fault own_loads(const Call& call, const double* loads, int count, Record& mine)
 Loads loads_given(const Call& call, const Record& mine, const double* loads, const std::vector<Record>& all)
 {
     const size_t working = size_t(call.size - mine.settings.spare);
-    Loads dealt = mine.settings.measured ? loads_of(all) : Loads(loads, loads + working);
-    dealt.resize(working); // spare ranks have none
-    dealt.resize(size_t(call.size));
-    return dealt;
+    Loads assigned = mine.settings.measured ? loads_of(all) : Loads(loads, loads + working);
+    assigned.resize(working); // spare ranks have none
+    assigned.resize(size_t(call.size));
+    return assigned;
 }
 
 int make_comm(const Call& call, const std::vector<int>& order, int spare, MPI_Comm* newcomm)

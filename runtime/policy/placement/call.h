@@ -37,7 +37,7 @@ int begin(Call& call);
 // What rank 0 gathers of each process.
 struct Record {
     Fault fault;
-    Settings settings;
+    PlacementSettings settings;
     Spot spot;
     double load; // measured, or of the call's own rank
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// MPIX_Load_create and what goes with it. The paper gathers places at all processes, each deals the ranks, and
-// MPI_Comm_split makes the communicator. Here rank 0 alone gathers and deals, and sends the order: 2n messages instead
-// of n log n, ranks cannot disagree when the search is limited by time, and with the order known to all the
+// MPIX_Load_create and what goes with it. The paper gathers places at all processes, each assigns the ranks, and
+// MPI_Comm_split makes the communicator. Here rank 0 alone gathers and assigns, and sends the order: 2n messages
+// instead of n log n, ranks cannot disagree when the search is limited by time, and with the order known to all the
 // communicator needs one agreement instead of MPI_Comm_split's two.
 #include "policy/placement/call.h"
 #include "policy/placement/exports.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // MPIX_Dist_load_create. Loads come into classes, heaviest first; a sum over the processes tells what is in each class,
-// a scan where in the order each load stands. The order is dealt to units (cores or nodes) by turns, so a process knows
-// which place in it is its own. The process that knows a load and the process that has its place meet at the process
-// that the place's number names.
+// a scan where in the order each load stands. The order is assigned to units (cores or nodes) by turns, so a process
+// knows which place in it is its own. The process that knows a load and the process that has its place meet at the
+// process that the place's number names.
 //
-// With "roundrobin" that is all, as in the paper. Otherwise units side by side form a cell, and its first process deals
-// the cell's loads as MPIX_Load_create does; a communicator that is no larger than a cell goes that way alone.
+// With "roundrobin" that is all, as in the paper. Otherwise units side by side form a cell, and its first process
+// assigns the cell's loads as MPIX_Load_create does; a communicator that is no larger than a cell goes that way alone.
 #include "policy/placement/call.h"
 #include "policy/placement/exports.h"
 #include "policy/placement/line.h"
@@ -24,12 +24,12 @@ struct Pair {
 };
 // The loads that the calling process knows, of ranks with work. By their average once that is known: then no sum is
 // beyond what a double can be.
-using Known = std::vector<Pair>;
+using KnownLoads = std::vector<Pair>;
 
 // Reduced over all processes: what nobody may get wrong, and the sums.
-struct Head {
+struct Agreed {
     Fault fault;
-    Settings settings; // of `rank`
+    PlacementSettings settings; // of `rank`
     int rank;
     bool all_own;              // every process gives its own load alone
     int64_t count;             // loads
@@ -37,10 +37,10 @@ struct Head {
     long double sum;           // of finite doubles: always finite
 };
 
-Head join(const Head& a, const Head& b)
+Agreed join(const Agreed& a, const Agreed& b)
 {
-    Head r = a.rank < b.rank ? a : b;
-    const Head& other = a.rank < b.rank ? b : a;
+    Agreed r = a.rank < b.rank ? a : b;
+    const Agreed& other = a.rank < b.rank ? b : a;
     if (!r.fault)
         r.fault = other.fault;
     if (!r.fault && (r.settings != other.settings || r.settings.measured != other.settings.measured)) {
@@ -86,7 +86,7 @@ Tally join_tallies(const Tally& a, const Tally& b) { return a + b; }
 
 // Finds a rank whose load is given never, or more than once: halves the ranks, and goes on with a half that is known to
 // contain one.
-Fault find_wrong_rank(const Call& call, const Known& known, int working)
+Fault find_wrong_rank(const Call& call, const KnownLoads& known, int working)
 {
     long low = 0, high = working;
     int64_t count = 0;
@@ -115,8 +115,9 @@ Fault find_wrong_rank(const Call& call, const Known& known, int working)
     return f;
 }
 
-// Rank 0 gets all loads and deals them.
-Fault deal_at_rank_0(const Call& call, const Record& mine, const Known& known, bool all_own, std::vector<int>& order)
+// Rank 0 gets all loads and assigns them.
+Fault assign_at_rank_0(const Call& call, const Record& mine, const KnownLoads& known, bool all_own,
+                       std::vector<int>& order)
 {
     std::vector<Pair> pairs;
     std::vector<int> counts, begins;
@@ -153,7 +154,7 @@ Fault deal_at_rank_0(const Call& call, const Record& mine, const Known& known, b
 
 // Rounds: what is in each class, until classes are fine enough; then the place in the order of each load of the calling
 // process.
-int find_places(const Known& known, const Line& line, std::vector<int>& places)
+int find_places(const KnownLoads& known, const ProcessLine& line, std::vector<int>& places)
 {
     int error;
     Classes classes;
@@ -189,7 +190,7 @@ int find_places(const Known& known, const Line& line, std::vector<int>& places)
 
 enum Tag { tag_load, tag_wants, tag_gets, tag_rank };
 
-struct Wants { // sent by the process that has a place, to the process that the place's number names
+struct SlotRequest { // sent by the process that has a place, to the process that the place's number names
     int leader, index;
     double present; // load of the process as it is
 };
@@ -200,11 +201,11 @@ struct Gets { // sent on from there, to the leader of the former process
 };
 
 // Brings together the process that knows a load and the one that has its place. The leaders of cells learn the loads of
-// their processes, and with `dealt` assign them again. Returns the new rank of the calling process.
-int meet(const Known& known, const std::vector<int>& places, const Line& line, const Settings& settings, double present,
-         bool present_known, int& new_rank)
+// their processes, and with `reassigns` assign them again. Returns the new rank of the calling process.
+int meet(const KnownLoads& known, const std::vector<int>& places, const ProcessLine& line,
+         const PlacementSettings& settings, double present, bool present_known, int& new_rank)
 {
-    const bool dealt = settings.algorithm != Algorithm::round_robin;
+    const bool reassigns = settings.algorithm != Algorithm::round_robin;
     const MPI_Comm comm = line.comm;
     const int at = line.at;
     int size, error;
@@ -212,7 +213,7 @@ int meet(const Known& known, const std::vector<int>& places, const Line& line, c
     const int working = size - settings.spare;
 
     Pair pair = {at, 0}; // the place of a spare rank has its number
-    Wants wants, from_me = {dealt ? line.leader : at, dealt ? at - line.leader : 0, present};
+    SlotRequest wants, from_me = {reassigns ? line.leader : at, reassigns ? at - line.leader : 0, present};
     MPI_Request here[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     if (at < working)
         PMPI_Irecv(&pair, sizeof pair, MPI_BYTE, MPI_ANY_SOURCE, tag_load, comm, &here[0]);
@@ -225,14 +226,14 @@ int meet(const Known& known, const std::vector<int>& places, const Line& line, c
     for (size_t i = 0; i < known.size(); i++)
         if ((error = send(known[i], places[i], tag_load)))
             return error;
-    if ((error = send(from_me, int(place_of(line.units, line.number, line.slot, dealt)), tag_wants)) ||
+    if ((error = send(from_me, int(place_of(line.units, line.number, line.slot, reassigns)), tag_wants)) ||
         (error = PMPI_Waitall(2, here, MPI_STATUSES_IGNORE)))
         return error;
     const Gets gets = {wants.index, pair, wants.present};
     if ((error = send(gets, wants.leader, tag_gets)))
         return error;
 
-    const size_t members = !dealt ? 1 : line.leader == at ? line.members.size() : 0;
+    const size_t members = !reassigns ? 1 : line.leader == at ? line.members.size() : 0;
     Loads loads(members), were(members);
     std::vector<int> ranks(members), new_ranks(members);
     for (size_t i = 0; i < members; i++) {
@@ -244,7 +245,7 @@ int meet(const Known& known, const std::vector<int>& places, const Line& line, c
         were[size_t(g.index)] = g.present;
     }
     double heights[2] = {0, 0}; // of the highest unit: as it is, as it would be
-    if (!dealt)
+    if (!reassigns)
         new_rank = ranks[0];
     else {
         if (members) {
@@ -303,8 +304,8 @@ int dist_load_create(Reorder& reorder, MPI_Comm comm, int count, const int* rank
             fault.value = ranks[i];
         }
     fault.rank = call.rank;
-    Known known;
-    std::vector<Head> head(1);
+    KnownLoads known;
+    std::vector<Agreed> head(1);
     head[0] = {fault, mine.settings, call.rank, true, 0, 0, call.rank < working ? mark(call.rank) : 0, 0};
     for (int i = 0; i < count && !fault; i++) {
         known.push_back({ranks[i], loads[i]});
@@ -313,7 +314,7 @@ int dist_load_create(Reorder& reorder, MPI_Comm comm, int count, const int* rank
         head[0].sum += loads[i];
     }
     head[0].all_own = known.size() == size_t(call.rank < working) && (known.empty() || known[0].rank == call.rank);
-    if ((error = reduce_to_all<Head, join>(head, comm)))
+    if ((error = reduce_to_all<Agreed, join>(head, comm)))
         return error;
     if (!(fault = head[0].fault) && (head[0].count != working || head[0].given != head[0].wanted))
         fault = find_wrong_rank(call, known, working);
@@ -325,14 +326,14 @@ int dist_load_create(Reorder& reorder, MPI_Comm comm, int count, const int* rank
     if (head[0].all_own)
         mine.load = known.empty() ? 0 : known[0].load;
 
-    const Settings& s = mine.settings;
+    const PlacementSettings& s = mine.settings;
     if (call.size <= s.cell && s.algorithm != Algorithm::round_robin) {
         std::vector<int> order(static_cast<size_t>(call.size));
-        if ((fault = deal_at_rank_0(call, mine, known, head[0].all_own, order)))
+        if ((fault = assign_at_rank_0(call, mine, known, head[0].all_own, order)))
             return raise(comm, call.name, fault);
         error = make_comm(call, order, s.spare, newcomm);
     } else {
-        std::shared_ptr<const Line> line;
+        std::shared_ptr<const ProcessLine> line;
         std::vector<int> places;
         int new_rank;
         if ((error = find_line(comm, call.machine, s.domain, s.cell, line)) ||

@@ -14,7 +14,7 @@ namespace ws::policy::placement {
 
 namespace {
 
-struct Side {
+struct EdgeList {
     int degree;
     const int *ranks, *weights;
 };
@@ -23,9 +23,9 @@ struct To {
     int rank, weight;
 };
 
-bool is_weighted(const Side& s) { return s.weights != MPI_UNWEIGHTED; }
+bool is_weighted(const EdgeList& s) { return s.weights != MPI_UNWEIGHTED; }
 
-Fault check_side(const Side& s, int size)
+Fault check_side(const EdgeList& s, int size)
 {
     Fault f;
     if (s.degree < 0) {
@@ -49,7 +49,7 @@ Fault check_side(const Side& s, int size)
 }
 
 // All edges, at rank 0, from their sources.
-int gather_edges(const Call& call, const Side& out, Edges& edges)
+int gather_edges(const Call& call, const EdgeList& out, Edges& edges)
 {
     std::vector<To> own;
     for (int i = 0; i < out.degree; i++)
@@ -91,11 +91,11 @@ int pass_on(MPI_Comm moved, int to, int from, std::vector<int>& mine)
 }
 
 // As MPI_Dist_graph_create_adjacent on `moved`, with what the process of the same rank stated.
-int attach_graph(const Call& call, const std::vector<int>& order, MPI_Comm moved, const Side& in, const Side& out,
-                 MPI_Comm* newcomm)
+int attach_graph(const Call& call, const std::vector<int>& order, MPI_Comm moved, const EdgeList& in,
+                 const EdgeList& out, MPI_Comm* newcomm)
 {
     std::vector<int> list = {in.degree, out.degree};
-    for (const Side* s : {&in, &out}) {
+    for (const EdgeList* s : {&in, &out}) {
         list.insert(list.end(), s->ranks, s->ranks + s->degree);
         if (is_weighted(*s))
             list.insert(list.end(), s->weights, s->weights + s->degree);
@@ -115,7 +115,7 @@ int attach_graph(const Call& call, const std::vector<int>& order, MPI_Comm moved
                                            MPI_INFO_NULL, 0, newcomm);
 }
 
-int load_graph_create(Reorder& reorder, MPI_Comm comm, const double* loads, Side in, Side out, MPI_Info info,
+int load_graph_create(Reorder& reorder, MPI_Comm comm, const double* loads, EdgeList in, EdgeList out, MPI_Info info,
                       MPI_Comm* newcomm)
 {
     Call call(reorder, "MPIX_Load_graph_create", comm);
@@ -128,7 +128,7 @@ int load_graph_create(Reorder& reorder, MPI_Comm comm, const double* loads, Side
     mine.settings.weighted = is_weighted(in) && is_weighted(out);
     if (!fault)
         fault = own_loads(call, loads, working, mine);
-    for (const Side& s : {in, out})
+    for (const EdgeList& s : {in, out})
         if (!fault)
             fault = check_side(s, call.size);
     if (!fault && is_weighted(in) != is_weighted(out))
@@ -141,9 +141,9 @@ int load_graph_create(Reorder& reorder, MPI_Comm comm, const double* loads, Side
         return error;
     std::vector<int> order(static_cast<size_t>(call.size));
     const Fault any = through_rank_0(call, mine, order, [&](const std::vector<Record>& all, std::vector<int>& result) {
-        const Loads dealt = loads_given(call, mine, loads, all);
+        const Loads assigned = loads_given(call, mine, loads, all);
         const Spots spots = spots_of(all);
-        result = draw_together(arrange(dealt, spots, mine.settings.domain, mine.settings.algorithm), dealt, spots,
+        result = draw_together(arrange(assigned, spots, mine.settings.domain, mine.settings.algorithm), assigned, spots,
                                edges, mine.settings.domain, base::times::graph_search_s);
     });
     if (any)

@@ -44,7 +44,7 @@ int nodes_before(MPI_Comm comm, MPI_Comm node, int size, int& before)
     return PMPI_Bcast(&before, 1, MPI_INT, 0, node);
 }
 
-int number_units(Line& line, int room)
+int number_units(ProcessLine& line, int room)
 {
     int ends[2] = {room, -room}, error;
     if ((error = PMPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT, MPI_MAX, line.comm)))
@@ -64,7 +64,7 @@ int number_units(Line& line, int room)
 }
 
 // A unit belongs to the cell in which its first process stands, were they all of the same size.
-int form_cells(Line& line, const Spot& own, int first, int room)
+int form_cells(ProcessLine& line, const Spot& own, int first, int room)
 {
     int size, largest = line.units.least_room + int(line.units.count.size()) - 1, error;
     PMPI_Comm_size(line.comm, &size);
@@ -80,7 +80,7 @@ int form_cells(Line& line, const Spot& own, int first, int room)
     int candidate = leads ? line.at : 0;
     if ((error = PMPI_Scan(&candidate, &line.leader, 1, MPI_INT, MPI_MAX, line.comm)))
         return error;
-    struct Member {
+    struct CellEntry {
         Spot spot;
         int at, last;
     } mine = {own, line.at, last};
@@ -88,7 +88,7 @@ int form_cells(Line& line, const Spot& own, int first, int room)
     if ((error = PMPI_Isend(&mine, sizeof mine, MPI_BYTE, line.leader, tag_seat, line.comm, &request)))
         return error;
     for (size_t received = 0, members = 0; leads && !error && (members == 0 || received < members); received++) {
-        Member m;
+        CellEntry m;
         if ((error = PMPI_Recv(&m, sizeof m, MPI_BYTE, MPI_ANY_SOURCE, tag_seat, line.comm, MPI_STATUS_IGNORE)))
             break;
         const size_t i = size_t(m.at - line.at);
@@ -102,7 +102,7 @@ int form_cells(Line& line, const Spot& own, int first, int room)
     return error ? error : sent;
 }
 
-int make_line(MPI_Comm comm, const Machine& machine, Line& line)
+int make_line(MPI_Comm comm, const Machine& machine, ProcessLine& line)
 {
     const Spot own = spot(machine);
     MPI_Comm node;
@@ -130,7 +130,7 @@ int make_line(MPI_Comm comm, const Machine& machine, Line& line)
 
 } // namespace
 
-Line::~Line()
+ProcessLine::~ProcessLine()
 {
     int finalized = 0;
     if (comm != MPI_COMM_NULL && PMPI_Finalized(&finalized) == MPI_SUCCESS && !finalized)
@@ -138,14 +138,14 @@ Line::~Line()
 }
 
 int find_line(MPI_Comm comm, const std::shared_ptr<const Machine>& machine, Domain domain, int cell_size,
-              std::shared_ptr<const Line>& line)
+              std::shared_ptr<const ProcessLine>& line)
 {
     const Notes* known = notes(comm);
     if (known && known->line && known->line->domain == domain && known->line->cell_size == cell_size) {
         line = known->line;
         return MPI_SUCCESS;
     }
-    auto made = std::make_shared<Line>();
+    auto made = std::make_shared<ProcessLine>();
     made->domain = domain;
     made->cell_size = cell_size;
     int error = make_line(comm, *machine, *made);

@@ -9,17 +9,17 @@
 
 namespace ws::policy::placement {
 
-struct Line {
-    ~Line();
+struct ProcessLine {
+    ~ProcessLine();
     MPI_Comm comm = MPI_COMM_NULL; // the line: a private communicator
     int at = 0;                    // of the calling process in it
     Domain domain;
 
-    // Its unit: what loads are dealt to, a core or a node.
+    // Its unit, to which loads are assigned: a core or a node.
     int number = 0, slot = 0; // of the unit in `units`; of the process in its unit
-    Units units;
+    PlacementUnits units;
 
-    // Units side by side form a cell, of as many processes as one process deals the ranks to. Its first process leads.
+    // Units side by side form a cell, of as many processes as one process assigns ranks to. Its first process leads.
     int cell_size;            // that was asked for
     int leader = 0;           // in the line
     Spots members; // of the leader: where the cell's processes are
@@ -28,6 +28,6 @@ struct Line {
 // Collective over comm; the one that is kept with it, if that is for the same domain and cells. Returns an MPI error
 // code.
 int find_line(MPI_Comm comm, const std::shared_ptr<const Machine>& machine, Domain domain, int cell_size,
-              std::shared_ptr<const Line>& line);
+              std::shared_ptr<const ProcessLine>& line);
 
 } // namespace ws::policy::placement

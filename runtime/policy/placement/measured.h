@@ -11,7 +11,7 @@
 namespace ws::policy::placement {
 
 // Any thread.
-class Measured {
+class MeasuredLoad {
 public:
     // Since the last begin(), for a call that the program made at `entered`.
     double load(int64_t entered, double ticks_per_us)

@@ -23,13 +23,13 @@ struct Machine {
 // processes with the same choice are assigned to its cores in turn, in the order of their ranks.
 Spot spot(const Machine& machine);
 
-struct Line; // line.h
+struct ProcessLine; // line.h
 
 // Remembered as an attribute of a communicator; MPI_Comm_dup copies it.
 struct Notes {
     int spare = 0; // this many ranks at the end have no work
     std::shared_ptr<const Machine> machine;
-    std::shared_ptr<const Line> line; // of this communicator alone
+    std::shared_ptr<const ProcessLine> line; // of this communicator alone
 };
 const Notes* notes(MPI_Comm comm); // null if it has none
 int set_notes(MPI_Comm comm, const Notes& notes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Ranks dealt to cores by load, when the program asks: the functions of workshare/mpix.h. docs/reference/placement.md
+// Assigns ranks to cores by load, when the program asks: the functions of workshare/mpix.h. docs/reference/placement.md
 #pragma once
 
 #include "policy/placement/measured.h"
@@ -23,7 +23,7 @@ public:
     bool can_measure() const { return job_->meter; }
     // What the rank's own work has cost since it attached, in ticks.
     int64_t useful() const { return int64_t(job_->meter->load(base::ticks()).useful); }
-    Measured measured;
+    MeasuredLoad measured;
     MachineOfJob machine;
 
 private:

@@ -28,7 +28,7 @@ bool choose(MPI_Info info, const char* key, std::initializer_list<std::pair<cons
 
 } // namespace
 
-Fault read_settings(MPI_Info info, int size, Settings& s)
+Fault read_settings(MPI_Info info, int size, PlacementSettings& s)
 {
     Fault f;
     if (info == MPI_INFO_NULL)

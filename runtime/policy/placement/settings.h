@@ -8,7 +8,7 @@
 
 namespace ws::policy::placement {
 
-struct Settings {
+struct PlacementSettings {
     Algorithm algorithm = Algorithm::automatic;
     Domain domain = Domain::core;
     int spare = 0;
@@ -16,13 +16,13 @@ struct Settings {
     // Not from info:
     bool measured = false; // loads are MPIX_LOADS_MEASURED
     bool weighted = false; // edges have weights
-    bool operator!=(const Settings& o) const
+    bool operator!=(const PlacementSettings& o) const
     {
         return algorithm != o.algorithm || domain != o.domain || spare != o.spare || cell != o.cell;
     }
 };
 
 // For a communicator of `size` processes.
-Fault read_settings(MPI_Info info, int size, Settings& settings);
+Fault read_settings(MPI_Info info, int size, PlacementSettings& settings);
 
 } // namespace ws::policy::placement

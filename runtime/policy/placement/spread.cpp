@@ -47,9 +47,9 @@ bool refine(Classes& classes, const std::vector<Tally>& tallies, int units)
     return true;
 }
 
-int number_of_units(const Units& units) { return std::accumulate(units.count.begin(), units.count.end(), 0); }
+int number_of_units(const PlacementUnits& units) { return std::accumulate(units.count.begin(), units.count.end(), 0); }
 
-int64_t place_of(const Units& units, int number, int slot, bool snake)
+int64_t place_of(const PlacementUnits& units, int number, int slot, bool snake)
 {
     int64_t place = 0;
     int open = number_of_units(units), full = 0; // units that take part in a turn, that are full before it

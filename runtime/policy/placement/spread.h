@@ -5,7 +5,7 @@
 // more than O(classes + largest unit).
 //
 // From "Balancing CPU Load for Irregular MPI Applications" (Keller, Majeed, Kessler): classes of loads by powers of two
-// of the average, which stand for rounds, and dealing by turns. Ours: how classes become finer, and that every second
+// of the average, which stand for rounds, and assigning by turns. Ours: how classes become finer, and that every second
 // turn goes backwards.
 #pragma once
 
@@ -35,14 +35,14 @@ Tally operator+(const Tally&, const Tally&);
 bool refine(Classes& classes, const std::vector<Tally>& tallies, int units);
 
 // Units are cores, or nodes: loads are assigned to them. They are numbered by how many processes they have, ascending.
-struct Units {
+struct PlacementUnits {
     int least_room = 1;
     std::vector<int> count; // of those with least_room + i processes
 };
-int number_of_units(const Units& units);
+int number_of_units(const PlacementUnits& units);
 // In the order of loads, the place of that which the unit's process `slot` gets. The heaviest loads go to one unit
 // after the other, full ones are left out; `snake`: every second turn the other way round.
-int64_t place_of(const Units& units, int number, int slot, bool snake);
+int64_t place_of(const PlacementUnits& units, int number, int slot, bool snake);
 
 // Returns a number for a rank in a set: two sets with the same sum of them are almost certainly equal.
 uint64_t mark(int rank);

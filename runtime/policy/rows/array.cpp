@@ -89,13 +89,13 @@ namespace {
 // Whether memory at `at` belongs to the program itself or one of its libraries: a static variable.
 bool is_static(const void* at)
 {
-    struct Search {
+    struct StaticSearch {
         uintptr_t at;
         bool found;
     } search = {reinterpret_cast<uintptr_t>(at), false};
     dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* data) {
-            auto& s = *static_cast<Search*>(data);
+            auto& s = *static_cast<StaticSearch*>(data);
             for (unsigned i = 0; i < info->dlpi_phnum; i++) {
                 const auto& p = info->dlpi_phdr[i];
                 s.found |= p.p_type == PT_LOAD && s.at - (info->dlpi_addr + p.p_vaddr) < p.p_memsz;

@@ -49,12 +49,12 @@ Decomposition::Decomposition(Flex& flex, std::unique_ptr<Processes> processes, R
     if (!job().is_there())
         return;
     monitor_ = Monitor(wishes.settings, size_t(size_), size_t(active_));
-    flex_.told.partitions++;
+    flex_.totals.partitions++;
     // The best that all have.
     source_ = Source(processes_->combined(By::least, int64_t(flex_.counters.open(job()))));
-    flex_.told.measured = source_text(source_);
+    flex_.totals.measured = source_text(source_);
     if (const std::string& why = flex_.counters.why(); !why.empty() && source_ < Source::flop)
-        flex_.told.measured += " (" + why + ")";
+        flex_.totals.measured += " (" + why + ")";
     leader_ = rank_;
     if (wishes.by_node) {
         node_ = processes_->split(job().node_number);
@@ -182,7 +182,7 @@ void Decomposition::close_interval()
     if (trouble_.empty())
         for (const Structure& s : structures_)
             bytes += s.bytes(count());
-    Measured m;
+    ProcessMeasurement m;
     m.numbers = {is_dedicated(real, real - kept, wishes_.settings.th1) ? 0.0 : 1.0,
                  real,
                  computes ? -real : -HUGE_VAL,
@@ -240,7 +240,7 @@ void Decomposition::decide(bool wait)
 void Decomposition::look_at_numbers()
 {
     const Numbers& all = exchange_->numbers();
-    flex_.told.intervals++;
+    flex_.totals.intervals++;
     bump(job().board->process.flex_intervals);
     Summary& s = summary_;
     s = {};
@@ -265,19 +265,19 @@ void Decomposition::look_at_numbers()
     if (all.trouble > 0)
         return;
     if (is_given)
-        flex_.told.measured = source_text(Source::given);
-    else if (flex_.told.measured == source_text(Source::given))
-        flex_.told.measured = source_text(source_);
+        flex_.totals.measured = source_text(Source::given);
+    else if (flex_.totals.measured == source_text(Source::given))
+        flex_.totals.measured = source_text(source_);
     use_given(is_given, s.units);
     std::vector<Work> alone; // of this interval
     for (size_t p = 0; p < measured_.size(); p++)
         if (exchange_->is_direct() || p == size_t(rank_)) {
-            const Measured& m = exchange_->rows()[p];
+            const ProcessMeasurement& m = exchange_->rows()[p];
             const Work work = {is_given ? m.numbers.given_units : m.work.units, m.work.real};
             alone.push_back(work);
             measured_[p] = lately_[p].add(work, measured_done_, s.dedicated, monitor_.k());
         }
-    const Gains::Sums gains = monitor_.gains().sums();
+    const Gains::GainSums gains = monitor_.gains().sums();
     if (exchange_->is_direct() && !wishes_.by_node)
         monitor_.note(starts_, alone, s);
     unbalanced_ = monitor_.evaluate(s, bytes_, outcome_);
@@ -306,12 +306,12 @@ void Decomposition::use_given(bool is_given, double units)
 }
 
 // What was compared in this interval.
-void Decomposition::tell_gains(const Gains::Sums& before)
+void Decomposition::tell_gains(const Gains::GainSums& before)
 {
-    const Gains::Sums& now = monitor_.gains().sums();
+    const Gains::GainSums& now = monitor_.gains().sums();
     const double expected = now.expected - before.expected, measured = now.measured - before.measured;
-    flex_.told.expected_s += expected;
-    flex_.told.measured_s += measured;
+    flex_.totals.expected_s += expected;
+    flex_.totals.measured_s += measured;
     const auto to_ticks = [this](double s) { return uint64_t(std::max(s, 0.0) * 1e6 * job().ticks_per_us); };
     bump(job().board->process.flex_expected_ticks, to_ticks(expected));
     bump(job().board->process.flex_gained_ticks, to_ticks(measured));
@@ -320,7 +320,7 @@ void Decomposition::tell_gains(const Gains::Sums& before)
 void Decomposition::plan()
 {
     const auto n = size_t(size_);
-    const std::vector<Measured>& rows = exchange_->rows();
+    const std::vector<ProcessMeasurement>& rows = exchange_->rows();
     for (size_t p = 0; p < n && !exchange_->is_direct(); p++)
         measured_[p] = rows[p].work;
     std::vector<Work> all = measured_;
@@ -407,7 +407,7 @@ std::string Decomposition::act()
     if (outcome_ == Outcome::moved)
         start_move(std::move(next_));
     else
-        flex_.told.outcome[unsigned(outcome_)]++;
+        flex_.totals.outcome[unsigned(outcome_)]++;
     return "";
 }
 
@@ -557,7 +557,7 @@ bool Decomposition::end_finish()
     if (to && done) // of one that stopped half way, the larger number has rows
         active_ = wanted_ = rounds_ ? to : std::max(active_, to);
     if (rounds_ == 0) {
-        flex_.told.outcome[unsigned(Outcome::no_memory)]++;
+        flex_.totals.outcome[unsigned(Outcome::no_memory)]++;
         if (rank_ == 0 && !said_no_memory_)
             std::fprintf(
                 stderr,
@@ -582,24 +582,24 @@ bool Decomposition::end_finish()
     if (to) {
         monitor_.resized(size_t(active_), most[0], most[1]);
         former_.clear();
-        flex_.told.resized++;
+        flex_.totals.resized++;
     } else if (undoes_) {
         monitor_.undone(most[0], most[1]);
         former_.clear();
-        flex_.told.undone++;
+        flex_.totals.undone++;
     } else {
         monitor_.moved(choice_, gain_, most[0], most[1]);
         former_ = from_;
     }
     undoes_ = false;
-    flex_.told.outcome[unsigned(Outcome::moved)]++;
-    flex_.told.moves++;
+    flex_.totals.outcome[unsigned(Outcome::moved)]++;
+    flex_.totals.moves++;
     const Rows rows = volume_of(from_, starts_).all;
     if (observe::recording)
         observe::record(observe::EventKind::rows, began, ended, 0, uint64_t(rows), uint64_t(moved_bytes_));
-    flex_.told.rows += double(rows);
-    flex_.told.bytes += sum;
-    flex_.told.move_s += most[1];
+    flex_.totals.rows += double(rows);
+    flex_.totals.bytes += sum;
+    flex_.totals.move_s += most[1];
     // What was measured meanwhile is of two partitions.
     real_ = kept_ = units_ = given_ = given_before_ = 0;
     has_given_ = false;

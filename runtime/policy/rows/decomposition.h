@@ -18,7 +18,7 @@ namespace ws::policy::rows {
 
 // Info's keys, and options for what it does not say.
 struct Wishes {
-    Settings settings;
+    MonitorSettings settings;
     bool by_node = false;
     int spare = 0; // processes that begin without rows: the last ones
     int64_t iterations = 0; // 0: unknown
@@ -81,7 +81,7 @@ private:
     void size_by_goal(const std::vector<Work>& all);
     // What was decided is done: begins the move, if there is one. "" or what is wrong.
     std::string act();
-    void tell_gains(const Gains::Sums& before);
+    void tell_gains(const Gains::GainSums& before);
     std::string agree_on_structures();
     Starts cut_sparse(const Structure& s);
     void use_given(bool is_given, double units);
@@ -137,7 +137,7 @@ private:
     // What a process has done; `ungiven`: in how many parts of it without XMPI_Set_work.
     struct Done {
         double units = 0, given = 0, real = 0, ungiven = 0;
-        int leader = 0; // as Measured has it
+        int leader = 0; // as ProcessMeasurement has it
     };
     Done before_; // in the interval before, with the rows that it has now
     // The time per unit of an iteration: a mean and a variance that forget, for the noise.

@@ -19,7 +19,7 @@ Exchange::Exchange(Processes& processes, int tag)
 {
 }
 
-void Exchange::begin(const Measured& mine)
+void Exchange::begin(const ProcessMeasurement& mine)
 {
     mine_ = mine;
     rows_[rank_] = mine;
@@ -29,8 +29,8 @@ void Exchange::begin(const Measured& mine)
     }
     for (size_t r = 0; r < rows_.size(); r++)
         if (r != rank_) {
-            flight_->receive(&rows_[r], sizeof(Measured), int(r), tag_);
-            flight_->send(&mine_, sizeof(Measured), int(r), tag_);
+            flight_->receive(&rows_[r], sizeof(ProcessMeasurement), int(r), tag_);
+            flight_->send(&mine_, sizeof(ProcessMeasurement), int(r), tag_);
         }
 }
 

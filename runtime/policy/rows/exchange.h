@@ -23,7 +23,7 @@ struct Numbers {
 };
 
 // What one process has measured: a row of what is gathered.
-struct Measured {
+struct ProcessMeasurement {
     Numbers numbers; // its own; of its node, what all processes of a node have in common
     Work work;       // of this interval; as asked for by ask_rows(), what is to be taken for it
     int leader;      // the lowest rank of its node, if shares are of nodes; else itself
@@ -36,7 +36,7 @@ public:
 
     // All processes begin, look at the numbers, and then all or none ask for the rows, before they begin again. Nothing
     // waits but what is told to.
-    void begin(const Measured& mine);
+    void begin(const ProcessMeasurement& mine);
     // Not if the rows have come with the numbers.
     void ask_rows(const Work& mine);
     bool is_direct() const { return direct_; } // they have
@@ -44,16 +44,16 @@ public:
     bool has_numbers(bool wait);
     bool has_rows(bool wait) { return flight_->complete(wait); }
     const Numbers& numbers() const { return all_; }
-    const std::vector<Measured>& rows() const { return rows_; } // by rank
+    const std::vector<ProcessMeasurement>& rows() const { return rows_; } // by rank
 
 private:
     const int tag_;
     const size_t rank_;
     const bool direct_;
     std::unique_ptr<Flight> flight_;
-    Measured mine_ = {};
+    ProcessMeasurement mine_ = {};
     Numbers all_ = {};
-    std::vector<Measured> rows_;
+    std::vector<ProcessMeasurement> rows_;
 };
 
 } // namespace ws::policy::rows

@@ -17,9 +17,9 @@ constexpr double flex_look_least_us = 10, flex_look_most_us = 20000;
 namespace {
 
 // Names the number of intervals in which rows did not move, although their processes were unequal, for that reason.
-std::string reason_text(const Told& told, Outcome outcome, const char* words)
+std::string reason_text(const FlexTotals& totals, Outcome outcome, const char* words)
 {
-    const uint64_t n = told.outcome[unsigned(outcome)];
+    const uint64_t n = totals.outcome[unsigned(outcome)];
     return n ? "; no move after " + std::to_string(n) + (n == 1 ? " interval " : " intervals ") + words : "";
 }
 
@@ -58,33 +58,34 @@ void Flex::want_steps()
 
 void Flex::tell(observe::Facts& facts) const
 {
-    if (!told.partitions)
+    if (!totals.partitions)
         return;
     char text[240];
     std::string gained;
-    if (told.moves)
+    if (totals.moves)
         std::snprintf(text, sizeof text,
                       "XMPI moved rows %llu time%s in %llu intervals (%.4g rows, %.4g MB, %.3g s), measured by ",
-                      static_cast<unsigned long long>(told.moves), told.moves == 1 ? "" : "s",
-                      static_cast<unsigned long long>(told.intervals), told.rows, told.bytes * 1e-6, told.move_s);
+                      static_cast<unsigned long long>(totals.moves), totals.moves == 1 ? "" : "s",
+                      static_cast<unsigned long long>(totals.intervals), totals.rows, totals.bytes * 1e-6,
+                      totals.move_s);
     else
         std::snprintf(text, sizeof text, "XMPI moved no rows in %llu intervals, measured by ",
-                      static_cast<unsigned long long>(told.intervals));
-    if (told.expected_s > 0)
-        gained = ", with " + std::to_string(std::lround(100 * told.measured_s / told.expected_s)) +
+                      static_cast<unsigned long long>(totals.intervals));
+    if (totals.expected_s > 0)
+        gained = ", with " + std::to_string(std::lround(100 * totals.measured_s / totals.expected_s)) +
                  " % of the expected gain";
-    if (told.undone)
-        gained += "; " + std::to_string(told.undone) + (told.undone == 1 ? " move was" : " moves were") +
+    if (totals.undone)
+        gained += "; " + std::to_string(totals.undone) + (totals.undone == 1 ? " move was" : " moves were") +
                   " undone, because nothing was gained";
-    if (told.resized)
-        gained += "; the number of processes with rows changed " + std::to_string(told.resized) +
-                  (told.resized == 1 ? " time" : " times");
+    if (totals.resized)
+        gained += "; the number of processes with rows changed " + std::to_string(totals.resized) +
+                  (totals.resized == 1 ? " time" : " times");
     facts.policies.push_back(
-        text + told.measured + gained + reason_text(told, Outcome::burst, "because of bursts of foreign load") +
-        reason_text(told, Outcome::noise, "because of noise") +
-        reason_text(told, Outcome::unpaid, "because it would not have paid") +
-        reason_text(told, Outcome::untrusted, "because earlier moves had gained less than expected") +
-        reason_text(told, Outcome::no_memory, "for lack of memory"));
+        text + totals.measured + gained + reason_text(totals, Outcome::burst, "because of bursts of foreign load") +
+        reason_text(totals, Outcome::noise, "because of noise") +
+        reason_text(totals, Outcome::unpaid, "because it would not have paid") +
+        reason_text(totals, Outcome::untrusted, "because earlier moves had gained less than expected") +
+        reason_text(totals, Outcome::no_memory, "for lack of memory"));
 }
 
 Flex& policy()

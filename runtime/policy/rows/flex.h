@@ -13,7 +13,7 @@
 namespace ws::policy::rows {
 
 // For the summary: sums over all partitions of this process, including those that are gone.
-struct Told {
+struct FlexTotals {
     uint64_t partitions = 0, intervals = 0, moves = 0, undone = 0, resized = 0, outcome[outcomes] = {};
     double rows = 0, bytes = 0, move_s = 0; // of all processes of the partitions
     double expected_s = 0, measured_s = 0;  // what moves were to gain, and did, in the intervals compared
@@ -34,7 +34,7 @@ public:
 
     Partitions partitions;
     Counters counters;
-    Told told;
+    FlexTotals totals;
 
 private:
     const policy::Job* job_ = &policy::no_job;

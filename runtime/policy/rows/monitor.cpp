@@ -87,7 +87,7 @@ void Cost::moved(double bytes, double seconds)
 void Gains::expect(const Work& before, double gain, bool dedicated)
 {
     if (last_.expected > 0) {
-        const Sums all = with_last();
+        const GainSums all = with_last();
         before_ = {all.expected / 2, all.measured / 2};
     }
     last_ = {};
@@ -111,7 +111,7 @@ void Gains::compare(const Work& interval, bool dedicated, unsigned k)
     if (dedicated != dedicated_ || !(interval.units > 0))
         return;
     const double expected = gain_ * interval.units, measured = time_ * interval.units - interval.real;
-    for (Sums* s : {&last_, &sums_}) {
+    for (GainSums* s : {&last_, &sums_}) {
         s->expected += expected;
         s->measured += measured;
     }
@@ -128,9 +128,9 @@ void Gains::compare(const Work& interval, bool dedicated, unsigned k)
     }
 }
 
-Gains::Sums Gains::with_last() const
+Gains::GainSums Gains::with_last() const
 {
-    Sums all = before_;
+    GainSums all = before_;
     if (!(all.expected > 0))
         all.expected = all.measured = last_.expected > 0 ? last_.expected : 1;
     return {all.expected + last_.expected, all.measured + std::clamp(last_.measured, 0.0, last_.expected)};

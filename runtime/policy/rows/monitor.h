@@ -11,7 +11,7 @@
 
 namespace ws::policy::rows {
 
-struct Settings {
+struct MonitorSettings {
     double th1 = 0.05;       // of the real time: what others may take of a processor that is still "dedicated"
     double th2 = 0.15;       // of the longest real time: more imbalance than this is not tolerated
     unsigned k = 5;          // intervals in a row: shorter foreign load is a burst. 0: chosen (auto)
@@ -79,7 +79,7 @@ constexpr unsigned outcomes = 8;
 class Gains {
 public:
     // Seconds, of all intervals that were compared.
-    struct Sums {
+    struct GainSums {
         double expected = 0, measured = 0;
     };
     // Rows have moved: of an interval before, what all processes did and what the slowest took, and what that was to
@@ -102,23 +102,23 @@ public:
     void undone() { after_ = compared_ = 0; }
     // Work is measured in other units, of which one of those before is `factor`: those intervals cannot be compared.
     void change_units(double factor) { after_ = compared_ = 0, demand_ = factor > 0 ? demand_ / factor : 0; }
-    const Sums& sums() const { return sums_; }
+    const GainSums& sums() const { return sums_; }
 
 private:
     // of the demand, an interval, after one failure; its root after two, and so on
     static constexpr double fading = 0.9;
-    Sums with_last() const;
+    GainSums with_last() const;
 
     double demand_ = 0;
     unsigned compared_ = 0;   // intervals since the last move
     unsigned failed_ = 0;     // moves in a row that have gained nothing
     bool is_failure_ = false; // the last one is among them
 
-    Sums before_; // of the moves before the last one, the less the older
+    GainSums before_; // of the moves before the last one, the less the older
     unsigned after_ = 0; // the interval to come is the first after the last one, and so on; 0: none is compared
     bool dedicated_ = true;
     double time_ = 0, gain_ = 0; // of a unit
-    Sums last_, sums_;
+    GainSums last_, sums_;
 };
 
 // What moving costs, from the moves that there were.
@@ -141,9 +141,9 @@ unsigned next_interval(unsigned now, const Summary& s, double th2, unsigned toge
 class Monitor {
 public:
     Monitor() = default;
-    Monitor(const Settings& settings, size_t processes) : Monitor(settings, processes, processes) {}
+    Monitor(const MonitorSettings& settings, size_t processes) : Monitor(settings, processes, processes) {}
     // The first `active` of them have rows.
-    Monitor(const Settings& settings, size_t processes, size_t active)
+    Monitor(const MonitorSettings& settings, size_t processes, size_t active)
         : settings_(settings), known_(processes), active_(active),
           interval_(settings.interval ? settings.interval : first_interval)
     {
@@ -217,7 +217,7 @@ private:
     // of the time have to cover what such a move costs.
     bool may_try() const { return !(risk_ > 0) || gained_ + budget * time_ >= risk_; }
 
-    Settings settings_;
+    MonitorSettings settings_;
     std::vector<double> known_; // rates of all processes
     size_t active_ = 0;         // those that have rows
     Attribution attribution_;

@@ -59,10 +59,10 @@ void Attribution::learn(const Starts& before, const std::vector<Work>& then, con
     const auto slowness = [](const Work& w) { return w.units > 0 && w.real > 0 ? w.real / w.units : 0; };
     // By how much each was slower than the mean, in logarithms: if slowness is the process's, it has what it had; if it
     // is the rows', it has that of the rows that it has now.
-    struct Row {
+    struct Slowness {
         double was, rows_say, is;
     };
-    std::vector<Row> rows;
+    std::vector<Slowness> all;
     double mean[3] = {};
     for (size_t p = 0; p < now.size(); p++) {
         const Range r = range_of(after, p);
@@ -76,15 +76,15 @@ void Attribution::learn(const Starts& before, const std::vector<Work>& then, con
             }
         if (!known || !(of_rows > 0))
             continue;
-        rows.push_back({std::log(slowness(then[p])), std::log(of_rows), std::log(slowness(now[p]))});
-        mean[0] += rows.back().was, mean[1] += rows.back().rows_say, mean[2] += rows.back().is;
+        all.push_back({std::log(slowness(then[p])), std::log(of_rows), std::log(slowness(now[p]))});
+        mean[0] += all.back().was, mean[1] += all.back().rows_say, mean[2] += all.back().is;
     }
     constexpr double forgotten = 0.5;
     product_ *= forgotten;
     square_ *= forgotten;
-    const double n = double(rows.size());
-    for (const Row& r : rows) {
-        const double was = r.was - mean[0] / n, apart = r.rows_say - mean[1] / n - was, went = r.is - mean[2] / n - was;
+    const double n = double(all.size());
+    for (const Slowness& s : all) {
+        const double was = s.was - mean[0] / n, apart = s.rows_say - mean[1] / n - was, went = s.is - mean[2] / n - was;
         product_ += apart * went;
         square_ += apart * apart;
     }

@@ -50,7 +50,7 @@ std::vector<double> rates_of(const std::vector<Work>& all, std::vector<double>& 
 // Equation 2: shares of 1. All equal where no rate is known.
 std::vector<double> relative_power(const std::vector<double>& rates);
 
-// A row that is dear and a processor that is slow look alike in one measurement. The paper takes all for the processor;
+// An expensive row and a slow processor look alike in one measurement. The paper takes all for the processor;
 // after a move it can be seen which of the two has changed hands with the rows.
 class Attribution {
 public:

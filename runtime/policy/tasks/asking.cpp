@@ -48,20 +48,20 @@ uint64_t told(const volatile Hardware::Word& word, uint64_t most = most_of_other
 struct Pool::Shared {
     Shared(NodeObjects::Manager* manager, size_t ranks) : rows(ranks, manager) {}
     NodeHead head = {};
-    NodeObjects::Array<Row> rows;
+    NodeObjects::Array<PoolRow> rows;
 };
 
 // Collective over the node. False on all its ranks: there is no memory.
 bool Pool::share_rows(MPI_Comm node, size_t ranks)
 {
-    const size_t bytes = NodeObjects::root_bytes<Shared>() + NodeObjects::array_bytes<Row>(ranks);
+    const size_t bytes = NodeObjects::root_bytes<Shared>() + NodeObjects::array_bytes<PoolRow>(ranks);
     void* const memory = memory_.allocate(node, bytes);
     if (!memory)
         return false;
     NodeObjects objects(memory, bytes);
     Shared* const shared =
         objects.root<Shared>(memory_.from_first(node, node_me_ == 0 ? objects.construct<Shared>(ranks) : -1));
-    Row* const rows = shared ? objects.elements(shared->rows, ranks) : nullptr;
+    PoolRow* const rows = shared ? objects.elements(shared->rows, ranks) : nullptr;
     if (!memory_.all(node, rows != nullptr)) {
         memory_.free();
         return false;
@@ -315,7 +315,7 @@ Look Pool::own_look()
     grown_put_ = put_;
     hold.unlock();
     const double mean_s = known > 0 ? work_s / known : load_relaxed(mean_s_);
-    Row& own = rows_[node_me_];
+    PoolRow& own = rows_[node_me_];
     Hardware::store_relaxed(own.rest, uint64_t(rest));
     Hardware::store_relaxed(own.waiting, uint64_t(waiting));
     Hardware::store_relaxed(own.mean_ns, uint64_t(1e9 * mean_s));
@@ -331,7 +331,7 @@ Look Pool::own_look()
     double all_s = 0, grown_s = 0;
     known = 0;
     for (size_t r = 0; r < node_ranks_.size(); r++) {
-        const Row& row = rows_[r];
+        const PoolRow& row = rows_[r];
         const uint64_t here = told(row.rest, most_tasks);
         const double mean = 1e-9 * double(told(row.mean_ns));
         l.rest += double(here);
@@ -487,7 +487,7 @@ void Pool::handle(int from, const char* text, size_t bytes)
         std::lock_guard<base::SpinLock> hold(lock_);
         store_relaxed(woken_, true);
     }
-    const Bounds bounds = {ranks_, int(agents_.size()), kinds_.size(), Wire::tags, Queue::least_priority,
+    const LetterLimits bounds = {ranks_, int(agents_.size()), kinds_.size(), Wire::tags, Queue::least_priority,
                            Queue::most_priority};
     if (WS_UNLIKELY(!makes_sense(text, bytes, bounds))) {
         std::fprintf(stderr, "workshare: error: a message about tasks from rank %d is damaged; ending the job\n",

@@ -230,14 +230,14 @@ private:
 
     // ---- as a scheduler
 
-    static State state_in(const Note& n)
+    static MemberState state_in(const Note& n)
     {
         return {n.cls,   n.rest, n.movable, n.came,    n.went, n.rate, n.capacity,
                 n.cores, n.room, n.node,    n.address, n.pace, n.all};
     }
-    static Note order_of(const Order& o, const Pace& all)
+    static Note order_of(const TransferOrder& o, const Pace& all)
     {
-        const State& r = o.receiver;
+        const MemberState& r = o.receiver;
         Note n;
         n.what = Note::order;
         n.node = r.node;
@@ -267,11 +267,11 @@ private:
             scheduler_->set_level(level_ >= 0 ? std::min(level_, own_level) : own_level * share_);
         }
         const Pace of_members = scheduler_->pace();
-        for (const Order& o : scheduler_->pair())
+        for (const TransferOrder& o : scheduler_->pair())
             post(me_ + o.from, order_of(o, of_members), own, actions);
         if (group_ == nodes_)
             return;
-        const State all = scheduler_->summary();
+        const MemberState all = scheduler_->summary();
         const double expected = std::max(0.0, group_said_.rest - group_said_.rate * (own.now_s - said_at_s_));
         const bool new_state =
             all.cls != group_said_.cls ||
@@ -334,7 +334,7 @@ private:
         double left = offer.tasks;
         group_came_ += offer.tasks;
         const Pace of_members = scheduler_->pace();
-        for (const Order& o : scheduler_->take(offer.tasks, offer.node - me_)) {
+        for (const TransferOrder& o : scheduler_->take(offer.tasks, offer.node - me_)) {
             left -= o.tasks;
             has_got_ = true;
             post(offer.node, order_of(o, of_members), own, actions);
@@ -377,7 +377,7 @@ private:
     {
         const Pace of_groups = root_->pace();
         const double level = root_->level();
-        for (const Order& o : root_->pair()) {
+        for (const TransferOrder& o : root_->pair()) {
             Note n = order_of(o, of_groups);
             n.of_group = true; // `node` is that group's first
             post(o.from * group_, n, own, actions);

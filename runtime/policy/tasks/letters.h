@@ -74,7 +74,7 @@ struct Packed {
 };
 
 // What numbers in letters may be: those of a pool.
-struct Bounds {
+struct LetterLimits {
     int ranks, nodes;
     size_t kinds;
     int tags, least_priority, most_priority;
@@ -90,7 +90,7 @@ template <class T> T head_in(const char* letter, size_t bytes)
 
 // Whether everything in the letter that is followed, an index or a length, is within bounds. UCX carries letters
 // through memory that other processes can write.
-inline bool makes_sense(const char* text, size_t bytes, const Bounds& b)
+inline bool makes_sense(const char* text, size_t bytes, const LetterLimits& b)
 {
     const auto node = [&](int n) { return n >= 0 && n < b.nodes; };
     const auto gift = [&](const Gift& g) {

@@ -13,16 +13,16 @@ namespace ws::policy::tasks {
 // What tasks of each kind took lately, on a node or on several: of the few kinds that took most.
 struct Pace {
     static constexpr int most = 8;
-    struct Kind {
+    struct KindPace {
         uint16_t kind = 0;
         float mean_s = 0, tasks = 0; // 0 tasks: an empty place
         float seconds() const { return mean_s * tasks; }
     } kinds[most];
 
-    void add(const Kind& more)
+    void add(const KindPace& more)
     {
-        Kind* least = &kinds[0];
-        for (Kind& k : kinds) {
+        KindPace* least = &kinds[0];
+        for (KindPace& k : kinds) {
             if (k.tasks > 0 && k.kind == more.kind) {
                 k.mean_s = (k.seconds() + more.seconds()) / (k.tasks + more.tasks);
                 k.tasks += more.tasks;
@@ -36,7 +36,7 @@ struct Pace {
     }
     void operator+=(const Pace& more)
     {
-        for (const Kind& k : more.kinds)
+        for (const KindPace& k : more.kinds)
             if (k.tasks > 0)
                 add(k);
     }
@@ -47,8 +47,8 @@ struct Pace {
 inline double speed(const Pace& own, const Pace& all)
 {
     double there_s = 0, here_s = 0;
-    for (const Pace::Kind& k : own.kinds)
-        for (const Pace::Kind& a : all.kinds)
+    for (const Pace::KindPace& k : own.kinds)
+        for (const Pace::KindPace& a : all.kinds)
             if (k.tasks > 0 && a.tasks > 0 && k.kind == a.kind) {
                 there_s += double(k.tasks) * double(a.mean_s);
                 here_s += double(k.seconds());
@@ -61,8 +61,8 @@ inline double speed_to_count_on(const Pace& own, const Pace& all)
 {
     constexpr double tasks_to_trust = 4;
     double there_s = 0, here_s = 0, tasks = 0;
-    for (const Pace::Kind& k : own.kinds)
-        for (const Pace::Kind& a : all.kinds)
+    for (const Pace::KindPace& k : own.kinds)
+        for (const Pace::KindPace& a : all.kinds)
             if (k.tasks > 0 && a.tasks > 0 && k.kind == a.kind) {
                 there_s += double(k.tasks) * double(a.mean_s);
                 here_s += double(k.seconds());
@@ -81,18 +81,18 @@ inline bool as_good_as_equal(double speed, double other)
 }
 
 // In one word, for memory that others read.
-inline uint64_t packed(const Pace::Kind& k)
+inline uint64_t packed(const Pace::KindPace& k)
 {
     uint32_t mean;
     std::memcpy(&mean, &k.mean_s, sizeof mean);
     return uint64_t(k.kind) << 48 | uint64_t(std::clamp(k.tasks, 0.0f, 65535.0f)) << 32 | mean;
 }
-inline Pace::Kind unpacked(uint64_t word)
+inline Pace::KindPace unpacked(uint64_t word)
 {
     const uint32_t mean = uint32_t(word);
-    Pace::Kind k = {uint16_t(word >> 48), 0, float(word >> 32 & 0xffff)};
+    Pace::KindPace k = {uint16_t(word >> 48), 0, float(word >> 32 & 0xffff)};
     std::memcpy(&k.mean_s, &mean, sizeof mean);
-    return k.mean_s >= 0 && k.mean_s <= 1e9f ? k : Pace::Kind{}; // other processes can write there
+    return k.mean_s >= 0 && k.mean_s <= 1e9f ? k : Pace::KindPace{}; // other processes can write there
 }
 
 } // namespace ws::policy::tasks

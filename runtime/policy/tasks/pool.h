@@ -109,7 +109,7 @@ private:
         std::string bytes;
     };
     // Per rank of the node, in its shared memory. Writer: that rank. Relaxed: an estimate.
-    struct alignas(64) Row {
+    struct alignas(64) PoolRow {
         volatile base::Hardware::Word rest, waiting, mean_ns, grows, room; // grows: in hundredths
         volatile base::Hardware::Word pace[Pace::most];                    // packed()
     };
@@ -208,8 +208,8 @@ private:
     // As they were when the pool was made: what another rank scribbles there moves none of them.
     NodeHead own_head_ = {};
     NodeHead* head_ = &own_head_; // of the node, if it has several ranks
-    Row own_row_ = {};
-    Row* rows_ = &own_row_; // of all ranks of the node, if tasks move
+    PoolRow own_row_ = {};
+    PoolRow* rows_ = &own_row_; // of all ranks of the node, if tasks move
     Growth growth_;
     uint64_t grown_run_ = 0, grown_put_ = 0; // how much of it growth_ knows
     bool balances_ = false;

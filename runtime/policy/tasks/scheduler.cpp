@@ -10,7 +10,7 @@ namespace ws::policy::tasks {
 Scheduler::Scheduler(int nodes, int each, double horizon)
     : members_(size_t((nodes + each - 1) / each)), horizon_(horizon)
 {
-    for (Member& m : members_) {
+    for (MemberAccount& m : members_) {
         m.nodes = std::min(each, nodes);
         nodes -= each;
     }
@@ -18,7 +18,7 @@ Scheduler::Scheduler(int nodes, int each, double horizon)
 
 void Scheduler::begin(bool all_tell)
 {
-    for (Member& m : members_) {
+    for (MemberAccount& m : members_) {
         m.to = m.from = m.state.came = m.state.went = m.state.rest = m.state.movable = 0;
         m.state.cls = Class::light;
         m.told = m.told && !all_tell;
@@ -27,16 +27,16 @@ void Scheduler::begin(bool all_tell)
 
 void Scheduler::advance(double now_s)
 {
-    for (Member& m : members_)
+    for (MemberAccount& m : members_)
         m.state.rest = std::max(0.0, m.state.rest - m.state.rate * std::max(0.0, now_s - now_s_));
     now_s_ = now_s;
 }
 
-void Scheduler::tell(int member, const State& state)
+void Scheduler::tell(int member, const MemberState& state)
 {
     if (!has(member))
         return;
-    Member& m = members_[size_t(member)];
+    MemberAccount& m = members_[size_t(member)];
     m.state = state;
     m.told = true;
     is_weighed_ = false;
@@ -48,14 +48,14 @@ void Scheduler::short_of(int member, double tasks)
 {
     if (!has(member))
         return;
-    Member& m = members_[size_t(member)];
+    MemberAccount& m = members_[size_t(member)];
     m.to = std::max(m.to - tasks, m.state.came);
 }
 
 double Scheduler::untold() const
 {
     double all = 0, told = 0;
-    for (const Member& m : members_) {
+    for (const MemberAccount& m : members_) {
         all += m.nodes;
         told += m.told ? m.nodes : 0;
     }
@@ -64,7 +64,7 @@ double Scheduler::untold() const
 
 bool Scheduler::knows_all() const
 {
-    return std::all_of(members_.begin(), members_.end(), [](const Member& m) { return m.told; });
+    return std::all_of(members_.begin(), members_.end(), [](const MemberAccount& m) { return m.told; });
 }
 
 double Scheduler::level() const
@@ -72,7 +72,7 @@ double Scheduler::level() const
     if (outer_ >= 0)
         return outer_;
     double rest = 0, strength = 0;
-    for (const Member& m : members_) {
+    for (const MemberAccount& m : members_) {
         rest += m.rest() + m.coming();
         strength += m.strength();
     }
@@ -85,15 +85,15 @@ void Scheduler::weigh()
         return;
     is_weighed_ = true;
     pace_ = {};
-    for (const Member& m : members_)
+    for (const MemberAccount& m : members_)
         pace_ += m.state.all;
     double least = 1, most = 1;
-    for (Member& m : members_) {
+    for (MemberAccount& m : members_) {
         m.speed = speed_to_count_on(m.state.pace, pace_);
         least = std::min(least, m.speed);
         most = std::max(most, m.speed);
     }
-    for (Member& m : members_)
+    for (MemberAccount& m : members_)
         m.speed = as_good_as_equal(least, most) ? 1 : m.speed;
 }
 
@@ -107,7 +107,7 @@ std::vector<double> Scheduler::shares(double each) const
 {
     std::vector<double> shares;
     double strength = 0, shared = 0;
-    for (const Member& m : members_) {
+    for (const MemberAccount& m : members_) {
         strength += m.strength();
         const double up_to_here = std::floor(each * strength + 1e-6);
         shares.push_back(up_to_here - shared);
@@ -116,7 +116,7 @@ std::vector<double> Scheduler::shares(double each) const
     return shares;
 }
 
-double Scheduler::surplus(const Member& m, double share) const
+double Scheduler::surplus(const MemberAccount& m, double share) const
 {
     if (!m.told || m.state.cls != Class::heavy)
         return 0;
@@ -126,7 +126,7 @@ double Scheduler::surplus(const Member& m, double share) const
 }
 double Scheduler::surplus(int member) const { return surplus(members_[size_t(member)], shares()[size_t(member)]); }
 
-double Scheduler::deficit(const Member& m, double share) const
+double Scheduler::deficit(const MemberAccount& m, double share) const
 {
     // One order at a time: what it has then it tells when they have come.
     if (!m.told || m.state.cls != Class::light || m.coming() >= 1)
@@ -134,9 +134,9 @@ double Scheduler::deficit(const Member& m, double share) const
     return std::ceil(std::max(share, m.state.capacity) - m.rest());
 }
 
-State Scheduler::receiver(const Member& m)
+MemberState Scheduler::receiver(const MemberAccount& m)
 {
-    State s = m.state;
+    MemberState s = m.state;
     s.rest = m.rest() + m.coming();
     return s;
 }
@@ -154,10 +154,10 @@ int Scheduler::heaviest() const
     return best;
 }
 
-std::vector<Order> Scheduler::pair()
+std::vector<TransferOrder> Scheduler::pair()
 {
     weigh();
-    std::vector<Order> orders;
+    std::vector<TransferOrder> orders;
     std::vector<std::pair<double, int>> heavy, light;
     const std::vector<double> share = shares();
     for (size_t i = 0; i < members_.size(); i++) {
@@ -177,7 +177,7 @@ std::vector<Order> Scheduler::pair()
         if (from == heavy.end())
             continue;
         const double tasks = std::min(wanted, from->first);
-        Member& taker = members_[size_t(to)];
+        MemberAccount& taker = members_[size_t(to)];
         orders.push_back({from->second, to, tasks, receiver(taker)});
         give(from->second, tasks);
         taker.to += tasks;
@@ -188,12 +188,12 @@ std::vector<Order> Scheduler::pair()
     return orders;
 }
 
-std::vector<Order> Scheduler::take(double tasks, int from)
+std::vector<TransferOrder> Scheduler::take(double tasks, int from)
 {
     weigh();
-    std::vector<Order> orders;
+    std::vector<TransferOrder> orders;
     double rest = tasks, strength = 0, left = tasks;
-    for (const Member& m : members_) {
+    for (const MemberAccount& m : members_) {
         rest += m.rest() + m.coming();
         strength += m.strength();
     }
@@ -203,7 +203,7 @@ std::vector<Order> Scheduler::take(double tasks, int from)
     const std::vector<double> same = shares(rest / strength);
     for (const bool fills : {false, true})
         for (size_t i = 0; i < members_.size() && left >= 1; i++) {
-            Member& m = members_[i];
+            MemberAccount& m = members_[i];
             if (!m.told || m.state.cls != Class::light || (horizon_ > 0 && std::abs(int(i) - from) > horizon_))
                 continue;
             const double up_to = fills ? std::ceil(m.state.capacity) : same[i];
@@ -217,13 +217,13 @@ std::vector<Order> Scheduler::take(double tasks, int from)
     return orders;
 }
 
-State Scheduler::summary() const
+MemberState Scheduler::summary() const
 {
-    State all = {Class::normal, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, pace_, pace_};
+    MemberState all = {Class::normal, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, pace_, pace_};
     double most_wanted = 0, given = 0;
     const std::vector<double> share = shares();
     for (size_t i = 0; i < members_.size(); i++) {
-        const Member& m = members_[i];
+        const MemberAccount& m = members_[i];
         if (!m.told)
             continue;
         all.rest += m.rest() + m.coming();

@@ -11,17 +11,17 @@
 
 namespace ws::policy::tasks {
 
-struct State {
+struct MemberState {
     Class cls = Class::light;
     double rest = 0, movable = 0, came = 0, went = 0, rate = 0, capacity = 1, cores = 1, room = 0; // as in Note
     int node = 0, address = 0; // where tasks for it should go
     Pace pace, all;            // of that node; of all nodes of the member
 };
 
-struct Order {
+struct TransferOrder {
     int from, to; // members
     double tasks;
-    State receiver; // as it is before, with what is on its way
+    MemberState receiver; // as it is before, with what is on its way
 };
 
 class Scheduler {
@@ -35,7 +35,7 @@ public:
     // Members go on with their tasks after they have told how many there are: what they have now is reckoned. To be
     // called first.
     void advance(double now_s);
-    void tell(int member, const State& state);
+    void tell(int member, const MemberState& state);
     // `tasks` tasks that `member` was to get do not come.
     void short_of(int member, double tasks);
     // The level of all nodes, where there are others than these; -1: these are all.
@@ -51,14 +51,14 @@ public:
     }
     // `tasks` tasks come from a node that is no member; `from` counts as a member's number here. They are shared out to
     // members that lack tasks, so that these have the same. Orders have no giver.
-    std::vector<Order> take(double tasks, int from);
+    std::vector<TransferOrder> take(double tasks, int from);
 
     // What is to be given to whom now. Each order levels both: the giver keeps what all have on average, and does not
     // become light; the receiver gets as much as that, or what makes it normal. So no two orders meet in a node.
-    std::vector<Order> pair();
+    std::vector<TransferOrder> pair();
 
     // Returns the state of all members in one: heavy or light if some are that could not be paired.
-    State summary() const;
+    MemberState summary() const;
     double level() const; // rest for each core of the members' mean speed
     double speed(int member) const { return members_[size_t(member)].speed; }
     const Pace& pace();   // of all members
@@ -68,8 +68,8 @@ public:
 
 private:
     bool has(int member) const { return member >= 0 && size_t(member) < members_.size(); }
-    struct Member {
-        State state;
+    struct MemberAccount {
+        MemberState state;
         double nodes = 1;
         double speed = 1; // of its cores, to count on
         bool told = false;
@@ -83,13 +83,13 @@ private:
     // What each should have, in whole tasks: together as many as there are. One task too many is what all wait for.
     std::vector<double> shares() const { return shares(level()); }
     std::vector<double> shares(double each) const;
-    double deficit(const Member& m, double share) const;
-    double surplus(const Member& m, double share) const;
-    static State receiver(const Member& m);
+    double deficit(const MemberAccount& m, double share) const;
+    double surplus(const MemberAccount& m, double share) const;
+    static MemberState receiver(const MemberAccount& m);
     double untold() const; // how many times as large all are as those that have told their state
     void weigh();          // finds pace_ and the members' speeds
 
-    std::vector<Member> members_;
+    std::vector<MemberAccount> members_;
     double horizon_, now_s_ = 0;
     double outer_ = -1;
     Pace pace_;

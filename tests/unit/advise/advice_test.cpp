@@ -148,12 +148,12 @@ TEST_CASE("one region per turn is shared, because a lent core comes too late for
     CHECK(advice_of(many, "lend")->commands[0] ==
           "OMP_NUM_THREADS=1 mpirun -workshare-openmp=lend -bind-to core -n 2 /home/me/app");
     // one region per turn: lent cores come too late, but a deal of 6 and 2 cores lasts
-    const Counsel dealt = advise({with_regions(run_of({3, 1}, 10), 10, 4)});
-    REQUIRE(advice_of(dealt, "auto"));
-    CHECK(advice_of(dealt, "auto")->gain.expected == Approx(1.5));
-    CHECK(advice_of(dealt, "auto")->gain.low == Approx(3 / (3 - 0.8)));
-    CHECK_FALSE(advice_of(dealt, "share")); // a waiting rank lends one core of four there
-    CHECK(is_unknown(dealt, "several threads"));
+    const Counsel balanced = advise({with_regions(run_of({3, 1}, 10), 10, 4)});
+    REQUIRE(advice_of(balanced, "auto"));
+    CHECK(advice_of(balanced, "auto")->gain.expected == Approx(1.5));
+    CHECK(advice_of(balanced, "auto")->gain.low == Approx(3 / (3 - 0.8)));
+    CHECK_FALSE(advice_of(balanced, "share")); // a waiting rank lends one core of four there
+    CHECK(is_unknown(balanced, "several threads"));
     const Counsel threads = advise({with_regions(run_of({3, 1}, 10), 1000, 4)});
     REQUIRE(advice_of(threads, "auto"));
     CHECK(advice_of(threads, "auto")->commands[0] ==
@@ -317,7 +317,7 @@ TEST_CASE("the faster of two modes is advised")
     CHECK(advice_of(c, "mode")->commands[0].find("-workshare-openmp=share") != std::string::npos);
 }
 
-TEST_CASE("ranks are dealt to nodes by loads that last, and not by those that change")
+TEST_CASE("ranks are assigned to nodes by loads that last, and not by those that change")
 {
     Report lasting = run_of({4, 4, 1, 1}, 1, 2); // the busiest node has 8 of 10 s
     lasting.totals.iterations_stolen = 1;        // each node is balanced inside

@@ -341,26 +341,26 @@ TEST_CASE("help that others' slices of time outweigh is not asked for again at o
 
 TEST_CASE("a loop of a chain that pays is shared though it is a little longer for it, alone it is not", "[site]")
 {
-    Loop &dear = new_loop(), &cheap = new_loop();
-    dear.alone = 1000; // 1 ms
-    dear.shared = 600;
+    Loop &costly = new_loop(), &cheap = new_loop();
+    costly.alone = 1000; // 1 ms
+    costly.shared = 600;
     cheap.alone = 50; // 50 us
     cheap.shared = 55;
     Chain chain;
     const auto turns = [&](uint64_t times) {
         for (uint64_t i = 0; i < times; i++) {
-            dear.run(1);
+            costly.run(1);
             cheap.run(1);
         }
     };
     SECTION("guests linger")
     {
-        dear.chain = cheap.chain = &chain;
+        costly.chain = cheap.chain = &chain;
         turns(2000);
         CHECK(cheap.published > 1980);
         SECTION("until the chain pays no more")
         {
-            dear.shared = 1010;
+            costly.shared = 1010;
             turns(1000);
             CHECK(cheap.shared_part(10000) < 0.1);
         }
@@ -370,41 +370,41 @@ TEST_CASE("a loop of a chain that pays is shared though it is a little longer fo
         turns(2000);
         CHECK(cheap.published < 400);
     }
-    CHECK(dear.published > 1300);
+    CHECK(costly.published > 1300);
 }
 
 TEST_CASE("a loop of a chain that pays is not shared where guests make it much longer each time", "[site]")
 {
-    Loop &dear = new_loop(), &bound = new_loop();
-    dear.alone = 1000;
-    dear.shared = 550;
+    Loop &costly = new_loop(), &bound = new_loop();
+    costly.alone = 1000;
+    costly.shared = 550;
     bound.alone = 300; // 300 us
     bound.shared = 330; // both wait for the same memory
     Chain chain;
-    dear.chain = bound.chain = &chain;
+    costly.chain = bound.chain = &chain;
     const auto turns = [&](uint64_t times) {
         const uint64_t before = bound.published;
         for (uint64_t i = 0; i < times; i++) {
-            dear.run(1);
+            costly.run(1);
             bound.run(1);
         }
         return double(bound.published - before) / double(times);
     };
     turns(1000);
     CHECK(turns(10000) < 0.1);
-    CHECK(dear.published > 10950);
+    CHECK(costly.published > 10950);
 }
 
 TEST_CASE("loops of a chain that wait for their data at each second execution only are shared", "[site]")
 {
-    Loop &dear = new_loop(), &bound = new_loop();
-    dear.alone = 1000;
-    dear.shared = 550;
+    Loop &costly = new_loop(), &bound = new_loop();
+    costly.alone = 1000;
+    costly.shared = 550;
     bound.alone = 100;
     Chain chain;
-    dear.chain = bound.chain = &chain;
+    costly.chain = bound.chain = &chain;
     for (uint64_t i = 0; i < 1000; i++) {
-        dear.run(1);
+        costly.run(1);
         bound.shared = i % 2 ? 200 : 60;
         bound.run(1);
     }

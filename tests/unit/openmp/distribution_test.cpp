@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "openmp/shared/deal.h"
+#include "openmp/shared/distribution.h"
 #include "openmp/shared/looks.h"
 #include "openmp/shared/on_demand.h"
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 using namespace ws::openmp;
-using ws::openmp::Deal;
+using ws::openmp::Distribution;
 
 namespace {
 
@@ -27,7 +27,7 @@ std::vector<Units> calls_of(unsigned of, std::mt19937_64& random)
 
 } // namespace
 
-TEST_CASE("each iteration of a dealt loop belongs to one call, whatever the calls are")
+TEST_CASE("each iteration of a distributed loop belongs to one call, whatever the calls are")
 {
     std::mt19937_64 random(7);
     for (int i = 0; i < 20000; i++) {
@@ -35,7 +35,7 @@ TEST_CASE("each iteration of a dealt loop belongs to one call, whatever the call
         const uint64_t n = random() % 2000, chunk = random() % 40;
         uint64_t next = 0;
         for (const Units& u : calls_of(of, random)) {
-            const Part part = part_of_loop(n, chunk, u);
+            const IterationRange part = part_of_loop(n, chunk, u);
             REQUIRE(part.from == next);
             REQUIRE(part.to >= part.from);
             REQUIRE((chunk < 2 || part.to % chunk == 0 || part.to == n));
@@ -51,7 +51,7 @@ TEST_CASE("parts differ by one chunk at most, also where numbers are large")
         for (unsigned of : {1u, 3u, 16u, 255u, 256u}) {
             uint64_t least = n, most = 0;
             for (unsigned u = 0; u < of; u++) {
-                const Part part = part_of_loop(n, 0, {u, u + 1, of});
+                const IterationRange part = part_of_loop(n, 0, {u, u + 1, of});
                 least = std::min(least, part.to - part.from);
                 most = std::max(most, part.to - part.from);
             }
@@ -61,7 +61,7 @@ TEST_CASE("parts differ by one chunk at most, also where numbers are large")
         }
 }
 
-TEST_CASE("chunks of a static schedule are dealt round robin, each once")
+TEST_CASE("chunks of a static schedule are assigned round robin, each once")
 {
     std::mt19937_64 random(8);
     for (int i = 0; i < 5000; i++) {
@@ -126,8 +126,8 @@ TEST_CASE("chunks on demand are run once each, in their order, by virtual thread
     for (int round = 0; round < 4000; round++) {
         const unsigned units = 2 + unsigned(random() % 15), loops = 3;
         const uint64_t n = random() % 300, chunk = random() % 6, least = std::max<uint64_t>(chunk, 1);
-        constexpr Deal deals[] = {Deal::on_demand, Deal::guided, Deal::own_part_first};
-        const Deal deal = deals[random() % std::size(deals)];
+        constexpr Distribution deals[] = {Distribution::on_demand, Distribution::guided, Distribution::own_part_first};
+        const Distribution distribution = deals[random() % std::size(deals)];
         OnDemandLoops all(units);
         struct Played {
             OnDemand part;
@@ -138,8 +138,8 @@ TEST_CASE("chunks on demand are run once each, in their order, by virtual thread
         std::vector<std::vector<int>> count(loops, std::vector<int>(n));
         std::vector<uint64_t> next(loops);
         const auto begin = [&](Played& p) {
-            p.part.begin(all.after(p.loops ? p.part.loop() : nullptr), n, chunk, deal, unsigned(&p - played.data()),
-                         units);
+            p.part.begin(all.after(p.loops ? p.part.loop() : nullptr), n, chunk, distribution,
+                         unsigned(&p - played.data()), units);
             p.loops++;
         };
         for (unsigned over = 0; over < units;) {
@@ -148,9 +148,9 @@ TEST_CASE("chunks on demand are run once each, in their order, by virtual thread
                 continue;
             if (p.loops == 0)
                 begin(p);
-            Part piece;
+            IterationRange piece;
             if (p.part.next(piece)) {
-                if (deal != Deal::own_part_first)
+                if (distribution != Distribution::own_part_first)
                     REQUIRE(piece.from == next[p.loops - 1]);
                 REQUIRE(piece.to > piece.from);
                 REQUIRE((piece.to == n || piece.to % least == 0));
@@ -179,8 +179,8 @@ TEST_CASE("where each has a part of its own, it begins there")
 {
     OnDemandLoops all(2);
     OnDemand second;
-    second.begin(all.after(nullptr), 10, 0, Deal::own_part_first, 1, 2);
-    Part piece;
+    second.begin(all.after(nullptr), 10, 0, Distribution::own_part_first, 1, 2);
+    IterationRange piece;
     REQUIRE(second.next(piece));
     CHECK(piece.from == 5);
 }
@@ -189,14 +189,14 @@ TEST_CASE("a virtual thread has had its share after an equal part of the chunks,
 {
     OnDemandLoops all(4);
     OnDemand part, late;
-    part.begin(all.after(nullptr), 100, 5, Deal::on_demand, 0, 4); // 20 chunks
-    Part piece;
+    part.begin(all.after(nullptr), 100, 5, Distribution::on_demand, 0, 4); // 20 chunks
+    IterationRange piece;
     for (unsigned taken = 1; taken <= 20; taken++) {
         CHECK(part.has_had_share() == (taken > 5));
         REQUIRE(part.next(piece));
     }
     CHECK(!part.next(piece));
-    late.begin(all.after(nullptr), 100, 5, Deal::on_demand, 1, 4);
+    late.begin(all.after(nullptr), 100, 5, Distribution::on_demand, 1, 4);
     CHECK(!late.next(piece));
     CHECK(!late.end_turn());
 }

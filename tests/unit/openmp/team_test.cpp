@@ -51,11 +51,11 @@ public:
     // Opens it on the calling thread. `beside` is called in a thread of its own meanwhile.
     void run(const std::function<void(VirtualTeam&)>& beside = nullptr)
     {
-        REQUIRE(Crew::own());
-        REQUIRE(Crew::own()->fill(units_));
+        REQUIRE(FiberCrew::own());
+        REQUIRE(FiberCrew::own()->fill(units_));
         Settings settings = {};
         settings.dynamic = settings.levels = settings.kind = -1;
-        VirtualTeam team(site_, *this, *Crew::own(), units_, nullptr, settings);
+        VirtualTeam team(site_, *this, *FiberCrew::own(), units_, nullptr, settings);
         team_ = &team;
         std::thread other;
         if (beside)
@@ -141,7 +141,7 @@ TEST_CASE("each virtual thread runs once, with a number and an identity of its o
     }
 }
 
-TEST_CASE("members are dealt to several ranks, and each runs once", "[team]")
+TEST_CASE("members are assigned to several ranks, and each runs once", "[team]")
 {
     Helped node(5);
     Region region(16, [](Unit&) { sleep_us(300); });
@@ -241,29 +241,30 @@ TEST_CASE("a core is returned when its rank goes on, and the region goes on with
     CHECK(node.home(1).state == core_kept);
 }
 
-TEST_CASE("loops that are dealt to virtual threads give each iteration once", "[team]")
+TEST_CASE("loops that are distributed to virtual threads give each iteration once", "[team]")
 {
     constexpr unsigned units = 10;
     Helped node(4);
-    for (const Deal deal : {Deal::parts, Deal::round_robin, Deal::on_demand, Deal::guided, Deal::own_part_first})
+    for (const Distribution distribution : {Distribution::parts, Distribution::round_robin, Distribution::on_demand,
+                                            Distribution::guided, Distribution::own_part_first})
         for (const uint64_t n : {uint64_t(0), uint64_t(1), uint64_t(97), uint64_t(1000)}) {
             std::vector<unsigned> counts(n);
             Region region(units, [&](Unit& unit) {
-                unit.team->begin_loop(unit, n, 3, deal);
-                const auto run = [&](const Part& piece) {
+                unit.team->begin_loop(unit, n, 3, distribution);
+                const auto run = [&](const IterationRange& piece) {
                     for (uint64_t i = piece.from; i < piece.to; i++)
                         fetch_add_relaxed(counts[i], 1);
                     sleep_us(20);
                 };
                 if (unit.way == Unit::Way::on_demand)
-                    for (Part piece; current->team->next_on_demand(*current, piece);)
+                    for (IterationRange piece; current->team->next_on_demand(*current, piece);)
                         run(piece);
                 else
                     while (unit.has_part)
                         run(unit.next_round());
             });
             region.run();
-            INFO("deal " << int(deal) << ", " << n << " iterations");
+            INFO("distribution " << int(distribution) << ", " << n << " iterations");
             CHECK(std::all_of(counts.begin(), counts.end(), [](unsigned c) { return c == 1; }));
         }
 }
@@ -276,7 +277,7 @@ TEST_CASE("a loop whose iterations have an order runs them in it", "[team]")
     std::vector<uint64_t> order;
     Region region(units, [&](Unit& unit) {
         unit.team->begin_in_turn(unit, n, 7);
-        for (Part piece; current->team->next_in_turn(*current, piece);)
+        for (IterationRange piece; current->team->next_in_turn(*current, piece);)
             for (uint64_t i = piece.from; i < piece.to; i++)
                 order.push_back(i); // one at a time
     });

@@ -58,7 +58,7 @@ std::vector<Tally> tallies_of(const Loads& loads, const Classes& classes)
 
 } // namespace
 
-TEST_CASE("ranks are dealt to processes, each once, whatever the places", "[reorder]")
+TEST_CASE("ranks are assigned to processes, each once, whatever the places", "[reorder]")
 {
     std::mt19937 random(1);
     for (int k = 0; k < 300; k++) {
@@ -110,7 +110,7 @@ TEST_CASE("rising loads, by node", "[reorder]")
     CHECK(highest(placed(loads, arrange(loads, s, Domain::core, Algorithm::automatic)), s, Domain::core) == 16);
 }
 
-TEST_CASE("a NUMA domain gets by its cores, and deals to them", "[reorder]")
+TEST_CASE("a NUMA domain gets by its cores, and assigns to them", "[reorder]")
 {
     Spots s;
     for (int i = 0; i < 12; i++) // one core in the first, two in the second
@@ -171,7 +171,7 @@ TEST_CASE("the common order gives every place to one process", "[spread]")
 {
     std::mt19937 random(3);
     for (int k = 0; k < 200; k++) {
-        Units units;
+        PlacementUnits units;
         units.least_room = 1 + int(random() % 3);
         int n = 0, all = 0;
         for (int i = 0, kinds = 1 + int(random() % 4); i < kinds; i++) {
@@ -198,7 +198,7 @@ TEST_CASE("the common order gives every place to one process", "[spread]")
     }
 }
 
-TEST_CASE("by turns as the paper deals", "[spread]")
+TEST_CASE("by turns as the paper assigns", "[spread]")
 {
     // The paper's example with three and five processes a core: the same cores get the same loads as by round_robin().
     Loads loads;
@@ -207,12 +207,13 @@ TEST_CASE("by turns as the paper deals", "[spread]")
     Bins bins;
     for (int c = 0; c < 16; c++)
         bins.push_back({c < 8 ? 3 : 5});
-    const Deal deal = round_robin(loads, bins);
-    const Units units = {3, {8, 0, 8}};
+    const Assignment assignment = round_robin(loads, bins);
+    const PlacementUnits units = {3, {8, 0, 8}};
     for (int c = 0; c < 16; c++)
         for (int slot = 0; slot < bins[size_t(c)].room; slot++)
-            CHECK(deal[size_t(place_of(units, c, slot, false))] == c);
-    // Four ranks a core, dealt in turns of which every second goes backwards: the highest load is 10 instead of 11.
+            CHECK(assignment[size_t(place_of(units, c, slot, false))] == c);
+    // Four ranks per core, assigned in turns of which every second goes backwards: the highest load is 10 instead of
+    // 11.
     double most = 0;
     for (int c = 0; c < 16; c++) {
         double sum = 0;
@@ -272,7 +273,7 @@ TEST_CASE("classes become finer until they say enough", "[spread]")
     CHECK(many.step < 1);
 }
 
-TEST_CASE("many ranks, dealt by what each process knows, are balanced", "[spread]")
+TEST_CASE("many ranks, assigned by what each process knows, are balanced", "[spread]")
 {
     // 8 processes on each of 4096 cores; the order within a class is whatever it is.
     const int units = 4096, each = 8, n = units * each;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// runtime/policy/reorder: the arithmetic, against the paper's example and against all deals that there are.
+// runtime/policy/reorder: the arithmetic, against the paper's example and against all assignments that there are.
 #include "policy/placement/balance.h"
 
 #include <algorithm>
@@ -34,11 +34,11 @@ Bins three_five()
 }
 
 // Every load in one bin, and no bin with more or less than it has room for.
-void check_deal(const Loads& loads, const Bins& bins, const Deal& deal)
+void check_deal(const Loads& loads, const Bins& bins, const Assignment& assignment)
 {
-    REQUIRE(deal.size() == loads.size());
+    REQUIRE(assignment.size() == loads.size());
     std::vector<int> count(bins.size());
-    for (int b : deal) {
+    for (int b : assignment) {
         REQUIRE(b >= 0);
         REQUIRE(size_t(b) < bins.size());
         count[size_t(b)]++;
@@ -47,7 +47,7 @@ void check_deal(const Loads& loads, const Bins& bins, const Deal& deal)
         REQUIRE(count[b] == bins[b].room);
 }
 
-// By trying all deals.
+// By trying all assignments.
 double optimum(const Loads& loads, const Bins& bins)
 {
     std::vector<double> sum(bins.size());
@@ -80,11 +80,11 @@ double optimum(const Loads& loads, const Bins& bins)
 constexpr Algorithm all_algorithms[] = {Algorithm::automatic, Algorithm::round_robin, Algorithm::largest_first,
                                         Algorithm::exact};
 
-double result(Algorithm algorithm, const Loads& loads, const Bins& bins, const Deal& present = {})
+double result(Algorithm algorithm, const Loads& loads, const Bins& bins, const Assignment& present = {})
 {
-    const Deal deal = balance(algorithm, loads, bins, present);
-    check_deal(loads, bins, deal);
-    return heaviest(loads, bins, deal);
+    const Assignment assignment = balance(algorithm, loads, bins, present);
+    check_deal(loads, bins, assignment);
+    return heaviest(loads, bins, assignment);
 }
 
 Loads shuffled(Loads loads, unsigned seed)
@@ -99,16 +99,16 @@ TEST_CASE("the paper's example, four processes a core", "[reorder]")
 {
     const Loads loads = papers_loads();
     const Bins bins = cores(16, 4);
-    const Deal deal = round_robin(loads, bins);
-    check_deal(loads, bins, deal);
+    const Assignment assignment = round_robin(loads, bins);
+    check_deal(loads, bins, assignment);
     // As in the paper's figure: the first sixteen loads go to one core each, then the next sixteen, and so on.
     for (size_t i = 0; i < 64; i++)
-        CHECK(deal[i] == int(i % 16));
+        CHECK(assignment[i] == int(i % 16));
     std::vector<double> sum(16);
     for (size_t i = 0; i < 64; i++)
-        sum[size_t(deal[i])] += loads[i];
+        sum[size_t(assignment[i])] += loads[i];
     CHECK(sum == std::vector<double>{11, 11, 11, 11, 9, 9, 9, 9, 8, 8, 8, 8, 8, 8, 8, 8});
-    CHECK(heaviest(loads, bins, deal) == 11);
+    CHECK(heaviest(loads, bins, assignment) == 11);
     CHECK(least(loads, bins) == 9);
     for (unsigned seed = 1; seed < 6; seed++) { // in any order
         CHECK(result(Algorithm::round_robin, shuffled(loads, seed), bins) == 11);
@@ -121,14 +121,14 @@ TEST_CASE("the paper's example, three and five processes a core", "[reorder]")
 {
     const Loads loads = papers_loads();
     const Bins bins = three_five();
-    const Deal deal = round_robin(loads, bins);
-    check_deal(loads, bins, deal);
+    const Assignment assignment = round_robin(loads, bins);
+    check_deal(loads, bins, assignment);
     // Cores are renumbered: those with three processes first. They are full after three rounds.
     for (int i = 0; i < 16; i++)
-        CHECK(deal[size_t(i)] == (i < 8 ? 2 * i + 1 : 2 * (i - 8)));
+        CHECK(assignment[size_t(i)] == (i < 8 ? 2 * i + 1 : 2 * (i - 8)));
     for (int i = 48; i < 64; i++)
-        CHECK(deal[size_t(i)] == 2 * (i % 8));
-    CHECK(heaviest(loads, bins, deal) == 10);
+        CHECK(assignment[size_t(i)] == 2 * (i % 8));
+    CHECK(heaviest(loads, bins, assignment) == 10);
     CHECK(result(Algorithm::automatic, loads, bins) == 9); // eight of 4 4 1, four of 4 2 1 1 1, four of 2 2 2 2 1
 }
 
@@ -140,10 +140,10 @@ TEST_CASE("the paper's example, three spare processes a core", "[reorder]")
         CHECK(result(a, loads, cores(16, 7)) == 9);
 }
 
-TEST_CASE("what works as well as any other deal stays as it is", "[reorder]")
+TEST_CASE("what works as well as any other assignment stays as it is", "[reorder]")
 {
     const Loads loads = {1, 2, 3, 4};
-    const Deal present = {1, 0, 0, 1};
+    const Assignment present = {1, 0, 0, 1};
     CHECK(balance(Algorithm::automatic, loads, cores(2, 2), present) == present);
     CHECK(result(Algorithm::automatic, loads, cores(2, 2), {0, 0, 1, 1}) == 5);
 }
@@ -158,7 +158,7 @@ TEST_CASE("wide bins: nodes with different numbers of cores", "[reorder]")
         CHECK(result(a, loads, bins) == Approx(11 / 8.0)); // the 4 in the large one
 }
 
-TEST_CASE("random loads against the best of all deals", "[reorder]")
+TEST_CASE("random loads against the best of all assignments", "[reorder]")
 {
     std::mt19937 random(6);
     auto below = [&](unsigned n) { return unsigned(random() % n); };
@@ -184,8 +184,8 @@ TEST_CASE("random loads against the best of all deals", "[reorder]")
         CHECK(least(loads, bins) <= best * (1 + 1e-12));
         const Exact e = exact(loads, bins, round_robin(loads, bins), 60);
         REQUIRE(e.proven);
-        check_deal(loads, bins, e.deal);
-        CHECK(heaviest(loads, bins, e.deal) == Approx(best).epsilon(1e-9));
+        check_deal(loads, bins, e.assignment);
+        CHECK(heaviest(loads, bins, e.assignment) == Approx(best).epsilon(1e-9));
         CHECK(result(Algorithm::exact, loads, bins) == Approx(best).epsilon(1e-9));
         const double rr = result(Algorithm::round_robin, loads, bins),
                      lf = result(Algorithm::largest_first, loads, bins);
@@ -214,7 +214,7 @@ TEST_CASE("automatic is never heavier than the paper, nor than what is there", "
             bins[size_t(2 * i + 1)].room += taken;
         }
         Loads loads;
-        Deal present;
+        Assignment present;
         for (size_t b = 0; b < bins.size(); b++)
             for (int i = 0; i < bins[b].room; i++) {
                 loads.push_back(std::exp2(double(random() % 1000) / 100));
@@ -235,17 +235,17 @@ TEST_CASE("loads at the ends", "[reorder]")
           Loads{0, 0, 0, 0, 0, 0, 0, 1e300}, Loads{DBL_MAX, 5e-324, DBL_MAX, 1, 0, 1e-300, 1e300, DBL_MAX},
           Loads{1e9, 1, 1, 1, 1, 1, 1, 1}})
         for (Algorithm a : all_algorithms) {
-            const Deal deal = balance(a, loads, bins);
-            check_deal(loads, bins, deal);
+            const Assignment assignment = balance(a, loads, bins);
+            check_deal(loads, bins, assignment);
             const Loads s = scaled(loads);
             if (a != Algorithm::round_robin)
-                CHECK(heaviest(s, bins, deal) == Approx(optimum(s, bins)).epsilon(1e-9));
+                CHECK(heaviest(s, bins, assignment) == Approx(optimum(s, bins)).epsilon(1e-9));
         }
     for (Algorithm a : all_algorithms) {
         CHECK(balance(a, {}, {}).empty());
         CHECK(balance(a, {}, {{0}, {0}}).empty());
-        CHECK(balance(a, {7}, {{1}}) == Deal{0});
-        CHECK(balance(a, {7}, {{0}, {1}, {0}}) == Deal{1});
+        CHECK(balance(a, {7}, {{1}}) == Assignment{0});
+        CHECK(balance(a, {7}, {{0}, {1}, {0}}) == Assignment{1});
     }
     // Scaling loses nothing.
     CHECK(scaled({DBL_MAX, DBL_MAX / 4}) == Loads{DBL_MAX / std::exp2(1023) / 2, DBL_MAX / std::exp2(1023) / 8});

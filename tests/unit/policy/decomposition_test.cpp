@@ -26,8 +26,9 @@ std::vector<int> one_node(int ranks) { return std::vector<int>(size_t(ranks), 0)
 // A process of a partition. Its arrays say which row each element is of.
 class Process {
 public:
-    Process(World& world, int rank, Rows rows, const std::string& speeds, Settings settings = settings_for_tests(),
-            int spare = 0, bool has_job = true, const char* cores_file = "")
+    Process(World& world, int rank, Rows rows, const std::string& speeds,
+            MonitorSettings settings = settings_for_tests(), int spare = 0, bool has_job = true,
+            const char* cores_file = "")
         : rank(rank)
     {
         options.flex_fake = speeds;
@@ -55,9 +56,9 @@ public:
                             static_cast<void*>(values), static_cast<void*>(numbers)})
             std::free(array);
     }
-    static Settings settings_for_tests()
+    static MonitorSettings settings_for_tests()
     {
-        Settings s;
+        MonitorSettings s;
         s.interval = 1;
         s.k = 3;
         return s;
@@ -228,7 +229,7 @@ TEST_CASE("processes that are equally fast keep their rows", "[rows]")
         for (int i = 0; i < 8; i++)
             HOLDS(p.iterate() == "");
         HOLDS(p.moves == 0);
-        HOLDS(p.flex.told.intervals >= 6);
+        HOLDS(p.flex.totals.intervals >= 6);
         HOLDS(p.partition->count() == 100);
     });
 }
@@ -272,7 +273,7 @@ TEST_CASE("patience: a burst of foreign load moves nothing, and a lasting one do
 {
     using namespace std::chrono_literals;
     for (const unsigned patience : {2u, 4u}) {
-        Settings settings = Process::settings_for_tests();
+        MonitorSettings settings = Process::settings_for_tests();
         settings.k = patience;
         settings.interval = 8;
         run_until_right(one_node(2), 3, [&](World& world, int r) {
@@ -287,7 +288,7 @@ TEST_CASE("patience: a burst of foreign load moves nothing, and a lasting one do
             intervals(patience - 1, true); // one too few
             intervals(3, false);
             HOLDS(p.moves == 0);
-            HOLDS(p.flex.told.outcome[unsigned(Outcome::burst)] >= 1);
+            HOLDS(p.flex.totals.outcome[unsigned(Outcome::burst)] >= 1);
             unsigned loaded = 0;
             while (p.moves == 0 && loaded < 6 * patience) {
                 intervals(1, true);
@@ -315,7 +316,7 @@ TEST_CASE("a process without memory for more keeps all rows where they are", "[r
         }
         HOLDS(p.moves == 0);
         HOLDS(p.partition->count() == 100);
-        HOLDS(p.flex.told.outcome[unsigned(Outcome::no_memory)] >= 1);
+        HOLDS(p.flex.totals.outcome[unsigned(Outcome::no_memory)] >= 1);
     });
 }
 
@@ -389,7 +390,7 @@ TEST_CASE("more and fewer processes have rows, each of which arrives as it was",
                         }
                         HOLDS((r < n) == (p.partition->count() > 0));
                     }
-                    HOLDS(p.flex.told.resized == (has_job ? resized : 0));
+                    HOLDS(p.flex.totals.resized == (has_job ? resized : 0));
                     HOLDS(resized == (ranks == 4 ? 4u : 5u));
                     sum += p.partition->count();
                 });

@@ -36,7 +36,7 @@ struct Program {
     std::vector<double> speed;
     Rows rows = 10000;
     double row_bytes = 8000;
-    Settings settings;
+    MonitorSettings settings;
     std::function<double(Rows)> cost = [](Rows) { return 1.0; };
     // The share of process p's processor that others have in interval n.
     std::function<double(size_t p, unsigned n)> load = [](size_t, unsigned) { return 0.0; };
@@ -338,17 +338,17 @@ TEST_CASE("rows weigh what was measured of them, within a process what they are 
     CHECK(none == Starts{-1, -1, -1});
 }
 
-TEST_CASE("after a move it is known whether rows are dear or processes slow")
+TEST_CASE("after a move it is known whether rows are expensive or processes slow")
 {
     const Starts before = {0, 50, 100}, after = {0, 75, 100};
     const std::vector<Work> then = {{50, 1}, {50, 3}};
-    Attribution slow, dear;
+    Attribution slow, costly;
     CHECK(slow.of_rows() == 0);
     slow.learn(before, then, after, {{75, 1.5}, {25, 1.5}}); // process 1 takes three times as long for any row
     CHECK(slow.of_rows() == Approx(0).margin(0.01));
-    dear.learn(before, then, after, {{75, 2.5}, {25, 1.5}}); // the rows from 50 on cost three times as much
-    CHECK(dear.of_rows() == Approx(1).margin(0.01));
-    const std::vector<Work> costs = dear.costs({{75, 2.5}, {25, 1.5}});
+    costly.learn(before, then, after, {{75, 2.5}, {25, 1.5}}); // the rows from 50 on cost three times as much
+    CHECK(costly.of_rows() == Approx(1).margin(0.01));
+    const std::vector<Work> costs = costly.costs({{75, 2.5}, {25, 1.5}});
     CHECK(costs[0].units == Approx(2.5).margin(0.05));
     CHECK(costs[1].units == Approx(1.5).margin(0.05));
     slow.learn(after, {{75, 1.5}, {25, 1.5}}, after, {{75, 1.5}, {25, 0}}); // of an idle one nothing is known
@@ -515,13 +515,13 @@ TEST_CASE("lines 7 and 8: long-term load is k intervals in a row")
 
 TEST_CASE("auto's k: moving waits until waiting has cost more, and for as long as bursts have lasted")
 {
-    Load dear;
+    Load costly;
     for (int i = 0; i < 3; i++) {
-        dear.add(false, 1, 0.1, 1);
-        CHECK(!dear.is_long_term(0));
+        costly.add(false, 1, 0.1, 1);
+        CHECK(!costly.is_long_term(0));
     }
-    dear.add(false, 1, 0.1, 1); // four lost: more than one, a move there and back, and a tenth
-    CHECK(dear.is_long_term(0));
+    costly.add(false, 1, 0.1, 1); // four lost: more than one, a move there and back, and a tenth
+    CHECK(costly.is_long_term(0));
     Load cheap;
     cheap.add(false, 1, 0.1, 0.01);
     CHECK(!cheap.is_long_term(0));
@@ -572,7 +572,7 @@ TEST_CASE("lines 10 to 14: shares by what was measured; a move must pay")
     CHECK(m.weigh(from, to, c.gain, 0, 1e6) == Outcome::unpaid);
     CHECK(m.weigh(from, to, c.gain, 10, 1e12) == Outcome::unpaid);
     CHECK(m.weigh(from, from, c.gain, 10, 1) == Outcome::same);
-    m.moved(c, c.gain, 1e9, 1000); // dear
+    m.moved(c, c.gain, 1e9, 1000); // expensive
     CHECK(m.weigh(from, to, c.gain, 1, 1e6) == Outcome::unpaid);
     s.error = 0.2;
     CHECK(m.choose(from, all, s).outcome == Outcome::noise);
@@ -892,7 +892,7 @@ TEST_CASE("auto: an interval long enough for the noise, short where there is non
     CHECK(next_interval(100, s, 0.15, 5) == Approx(80).margin(1)); // five intervals count together
     s.error = 0.001;
     CHECK(next_interval(100, s, 0.15, 1) == 50);
-    s.asking = 0.1; // dear: a tenth of the interval
+    s.asking = 0.1; // expensive: a tenth of the interval
     CHECK(next_interval(100, s, 0.15, 1) == 400);
     s.wall = 0;
     CHECK(next_interval(100, s, 0.15, 1) == 100);

@@ -244,7 +244,7 @@ TEST_CASE("names of locks")
     }
 }
 
-TEST_CASE("processors of ranks, and how they are dealt")
+TEST_CASE("processors of ranks, and how they are assigned")
 {
     namespace cores = policy::cores;
     NodeOfRanks node;

@@ -340,7 +340,7 @@ TEST_CASE("a process whose main thread has left is found, and has not ended")
     CHECK_FALSE(left()->ended);
     Finder finder(false);
     finder.scan();
-    CHECK(std::count_if(finder.members.begin(), finder.members.end(), [&](const auto& m) { return m.pid == child; }) ==
+    CHECK(std::count_if(finder.boards.begin(), finder.boards.end(), [&](const auto& m) { return m.pid == child; }) ==
           1);
     kill(child, SIGKILL);
     siginfo_t info;
@@ -396,8 +396,8 @@ public:
 
 bool found(const Finder& finder, pid_t pid)
 {
-    return std::any_of(finder.members.begin(), finder.members.end(),
-                       [&](const Finder::Member& m) { return m.pid == pid; });
+    return std::any_of(finder.boards.begin(), finder.boards.end(),
+                       [&](const Finder::FoundBoard& m) { return m.pid == pid; });
 }
 
 } // namespace
@@ -441,7 +441,7 @@ TEST_CASE("a job that comes after the last one of a book has ended is found in a
         finder.scan();
         REQUIRE(found(finder, last.pid));
     }
-    finder.members.clear();
+    finder.boards.clear();
     const Job next;
     finder.scan();
     CHECK(found(finder, next.pid));

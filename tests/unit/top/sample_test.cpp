@@ -214,9 +214,9 @@ TEST_CASE("ranks that end")
     CHECK(job.over);
     CHECK(job.died == 1);
     CHECK(job.partial());
-    CHECK(job.ranks[0].condition == Condition::finished);
+    CHECK(job.ranks[0].condition == RankCondition::finished);
     CHECK(job.ranks[0].seconds == Approx(1)); // not until it was looked at
-    CHECK(job.ranks[1].condition == Condition::died);
+    CHECK(job.ranks[1].condition == RankCondition::died);
     job = sample({finished, rank_reading(1, 4, 2000 * ms)}, never);
     CHECK_FALSE(job.over);
 }

@@ -244,7 +244,7 @@ def balanced(run, quick):
 
 def nodes(run, quick):
     """Four nodes of four ranks: unequal nodes, and unequal work of their ranks."""
-    speeds = [CLASSES[r % 4] for r in range(16)]  # MPICH deals ranks to pretended nodes in turns
+    speeds = [CLASSES[r % 4] for r in range(16)]  # MPICH assigns ranks to pretended nodes in turns
     unit, rows, iterations = 1e-3, 640, 30 if quick else 60
     options = ["--rows", rows, "--iterations", iterations, "--unit", f"{unit * 1e6}us", "--speeds", ",".join(map(str, speeds))]
     env = {"WS_CORES": "4", "MPIR_CVAR_NUM_CLIQUES": "4"}

@@ -108,7 +108,7 @@ def zones(node, pairs):
 
 
 def node_sizes(node, pairs):
-    """The paper's figure 7: 8 ranks on nodes of 16, 8 and 4 cores. And on top of it ranks that are dealt to the nodes by their loads, so that each
+    """The paper's figure 7: 8 ranks on nodes of 16, 8 and 4 cores. And on top of it ranks that are assigned to the nodes by their loads, so that each
     node has equally much."""
     options, rows = ["--zones", 16, "--spread", 20, "--work", "320ms", "--turns", 60, "--rows", 24], []
     for cliques in (1, 2, 4):

@@ -110,7 +110,7 @@ std::vector<Line> summary(const JobSample& job)
     std::map<std::string, unsigned> calls, tenants;
     unsigned computing = 0, waiting = 0, asleep = 0, lent = 0, over = 0, workers = 0, helping = 0;
     for (const RankSample& r : job.ranks) {
-        if (r.condition != Condition::running) {
+        if (r.condition != RankCondition::running) {
             over++;
             continue;
         }

@@ -12,7 +12,7 @@ using observe::Seated;
 
 namespace {
 
-const Shares& shares_of(const Row& row, const View& view)
+const Shares& shares_of(const CoreLine& row, const View& view)
 {
     if (row.home)
         return view.since_start ? row.rank->total : row.rank->interval;
@@ -30,16 +30,16 @@ std::string ranks_text(const std::vector<GuestSample>& guests)
     return text;
 }
 
-void describe(Line& line, const Row& row, unsigned width)
+void describe(Line& line, const CoreLine& row, unsigned width)
 {
     const RankSample& r = *row.rank;
     const CoreSample& c = *row.core;
     std::string text;
     Style style = Style::plain;
-    if (r.condition == Condition::died) {
+    if (r.condition == RankCondition::died) {
         text = "died";
         style = Style::alert;
-    } else if (r.condition == Condition::finished) {
+    } else if (r.condition == RankCondition::finished) {
         text = "finished";
         style = Style::dim;
     } else if (r.inactive) {
@@ -108,7 +108,7 @@ double sort_key(const RankSample& r, const View& view)
 
 } // namespace
 
-std::vector<Row> rows_of(const JobSample& job, const View& view)
+std::vector<CoreLine> rows_of(const JobSample& job, const View& view)
 {
     std::vector<const RankSample*> order;
     for (const RankSample& r : job.ranks)
@@ -117,7 +117,7 @@ std::vector<Row> rows_of(const JobSample& job, const View& view)
         const double x = sort_key(*a, view), y = sort_key(*b, view);
         return view.reverse ? x > y : x < y;
     });
-    std::vector<Row> rows;
+    std::vector<CoreLine> rows;
     for (const RankSample* r : order)
         for (size_t c = 0; c < r->cores.size(); c++)
             rows.push_back({r, &r->cores[c], c, c == 0});
@@ -199,12 +199,12 @@ Line heading(const Layout& l, const View& view)
     return line;
 }
 
-Line core_line(const Row& row, const Layout& l, const View& view, double most_borrowed)
+Line core_line(const CoreLine& row, const Layout& l, const View& view, double most_borrowed)
 {
     const RankSample& r = *row.rank;
     const Shares& s = shares_of(row, view);
-    const bool known =
-        !r.inactive && (view.since_start || r.condition == Condition::running || s.computing + s.waiting + s.lent > 0);
+    const bool known = !r.inactive && (view.since_start || r.condition == RankCondition::running ||
+                                       s.computing + s.waiting + s.lent > 0);
     auto share = [&](double part) { return padded(known ? percent(part) : "-", 5); };
     Line line;
     line.add(padded(row.home ? std::to_string(r.rank) : "+" + std::to_string(row.number), int(l.rank)) + " ",

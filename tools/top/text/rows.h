@@ -9,7 +9,7 @@
 
 namespace ws::top {
 
-struct Row {
+struct CoreLine {
     const RankSample* rank;
     const CoreSample* core;
     size_t number; // of the worker, from 1
@@ -17,7 +17,7 @@ struct Row {
 };
 
 // In the order that the view asks for; a rank's workers follow it.
-std::vector<Row> rows_of(const JobSample& job, const View& view);
+std::vector<CoreLine> rows_of(const JobSample& job, const View& view);
 
 // The columns that fit, from the most to the least important; the state takes what is left.
 struct Layout {
@@ -28,7 +28,7 @@ struct Layout {
 Layout fit_columns(unsigned width, const JobSample& job);
 Line heading(const Layout& layout, const View& view);
 // `most_borrowed`: what the bar of borrowed time is full at.
-Line core_line(const Row& row, const Layout& layout, const View& view, double most_borrowed);
+Line core_line(const CoreLine& row, const Layout& layout, const View& view, double most_borrowed);
 double most_borrowed(const JobSample& job, const View& view);
 
 // How a time was spent, in `width` characters.

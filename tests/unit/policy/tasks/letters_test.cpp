@@ -11,7 +11,7 @@ using namespace ws::policy::tasks;
 
 namespace {
 
-constexpr Bounds bounds = {6, 3, 4, 16384, -8, 7};
+constexpr LetterLimits bounds = {6, 3, 4, 16384, -8, 7};
 
 bool fits(const std::string& text) { return makes_sense(text.data(), text.size(), bounds); }
 

@@ -113,14 +113,14 @@ TEST_CASE("the kinds that took most are remembered, each as one", "[tasks]")
     for (uint16_t k = 0; k < 3 * Pace::most; k++)
         p.add({k, 1e-3f * float(1 + k), 10});
     float least = 1;
-    for (const Pace::Kind& k : p.kinds)
+    for (const Pace::KindPace& k : p.kinds)
         least = std::min(least, k.mean_s);
     CHECK(least == Approx(1e-3 * (2 * Pace::most + 1)));
     p.add({3 * Pace::most - 1, 0, 10}); // as many that took nothing
-    for (const Pace::Kind& k : p.kinds)
+    for (const Pace::KindPace& k : p.kinds)
         if (k.kind == 3 * Pace::most - 1)
             CHECK((k.tasks == 20 && k.mean_s == Approx(0.5e-3 * 3 * Pace::most)));
-    const Pace::Kind k = unpacked(packed({65535, 3.5e-4f, 1e6f}));
+    const Pace::KindPace k = unpacked(packed({65535, 3.5e-4f, 1e6f}));
     CHECK((k.kind == 65535 && k.mean_s == 3.5e-4f && k.tasks == 65535));
 }
 

@@ -14,7 +14,7 @@ TEST_CASE("heavy gives to light so that both get level", "[tasks]")
     s.tell(0, state(Class::heavy, 100));
     CHECK(s.pair().empty()); // the other has not told its state
     s.tell(1, state(Class::light, 4));
-    const std::vector<Order> orders = s.pair();
+    const std::vector<TransferOrder> orders = s.pair();
     REQUIRE(orders.size() == 1);
     CHECK(orders[0].from == 0);
     CHECK(orders[0].to == 1);
@@ -38,7 +38,7 @@ TEST_CASE("a node that was heavy does not become light by giving", "[tasks]")
     for (int n = 1; n < 5; n++)
         s.tell(n, state(Class::light, 0));
     double given = 0;
-    for (const Order& o : s.pair())
+    for (const TransferOrder& o : s.pair())
         given += o.tasks;
     CHECK(given == 3);
     CHECK(classify(12 - given, 10) != Class::light);
@@ -49,7 +49,7 @@ TEST_CASE("each gets what all have on average, or what makes it normal", "[tasks
     Scheduler s(4, 1, 0);
     s.tell(0, state(Class::heavy, 1000));
     s.tell(1, state(Class::light, 0)); // the others are reckoned with before they have told anything
-    std::vector<Order> orders = s.pair();
+    std::vector<TransferOrder> orders = s.pair();
     REQUIRE(orders.size() == 1);
     CHECK(orders[0].tasks == 250);
     s.tell(2, state(Class::light, 0, 40, 4));
@@ -61,28 +61,28 @@ TEST_CASE("each gets what all have on average, or what makes it normal", "[tasks
 TEST_CASE("of nodes whose speeds are known each gets by its own", "[tasks]")
 {
     Scheduler s(3, 1, 0);
-    State heavy = state(Class::heavy, 900), fast = state(Class::light, 0), slow = state(Class::light, 0);
+    MemberState heavy = state(Class::heavy, 900), fast = state(Class::light, 0), slow = state(Class::light, 0);
     heavy.pace.add({0, 1e-3f, 1000});
     fast.pace.add({0, 0.5e-3f, 1000});
     slow.pace.add({0, 2e-3f, 1000});
-    for (State* t : {&heavy, &fast, &slow})
+    for (MemberState* t : {&heavy, &fast, &slow})
         t->all = t->pace;
     s.tell(0, heavy);
     s.tell(1, fast);
     s.tell(2, slow);
     double got[3] = {};
-    for (const Order& o : s.pair())
+    for (const TransferOrder& o : s.pair())
         got[o.to] += o.tasks;
     CHECK(got[1] == Approx(900 * 2 / 3.5).epsilon(0.03));
     CHECK(got[2] == Approx(900 * 0.5 / 3.5).epsilon(0.03));
-    for (State* t : {&heavy, &fast, &slow})
+    for (MemberState* t : {&heavy, &fast, &slow})
         for (Pace* p : {&t->pace, &t->all})
             p->kinds[0].mean_s = t == &heavy ? 1e-3f : t == &fast ? 0.95e-3f : 1.05e-3f;
     s.begin(false);
     s.tell(1, fast);
     s.tell(2, slow);
     s.tell(0, heavy);
-    for (const Order& o : s.pair())
+    for (const TransferOrder& o : s.pair())
         CHECK(o.tasks == 300);
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("tasks that cannot be shared evenly leave no node with more than one t
     for (int n = 1; n < 6; n++)
         s.tell(n, state(Class::light, 0));
     double given = 0;
-    for (const Order& o : s.pair()) {
+    for (const TransferOrder& o : s.pair()) {
         CHECK((o.tasks == 33 || o.tasks == 34));
         given += o.tasks;
     }
@@ -117,12 +117,12 @@ TEST_CASE("what is not to be had is ordered from somebody else", "[tasks]")
     s.tell(0, state(Class::heavy, 100));
     s.tell(1, state(Class::heavy, 90));
     s.tell(2, state(Class::light, 0));
-    const std::vector<Order> first = s.pair();
+    const std::vector<TransferOrder> first = s.pair();
     REQUIRE(first.size() == 1);
     CHECK(first[0].from == 0);
     s.tell(0, state(Class::normal, 100)); // all of it is pinned
     s.short_of(2, first[0].tasks);
-    const std::vector<Order> second = s.pair();
+    const std::vector<TransferOrder> second = s.pair();
     REQUIRE(second.size() == 1);
     CHECK(second[0].from == 1);
 }
@@ -130,13 +130,13 @@ TEST_CASE("what is not to be had is ordered from somebody else", "[tasks]")
 TEST_CASE("what members have done since they told their state is reckoned with", "[tasks]")
 {
     Scheduler s(2, 1, 0);
-    State busy = state(Class::heavy, 100);
+    MemberState busy = state(Class::heavy, 100);
     busy.rate = 1024;
     s.advance(1);
     s.tell(0, busy);
     s.advance(1.0625);
     s.tell(1, state(Class::light, 0));
-    const std::vector<Order> orders = s.pair();
+    const std::vector<TransferOrder> orders = s.pair();
     REQUIRE(orders.size() == 1);
     CHECK(orders[0].tasks == 18); // of 36
 }
@@ -147,13 +147,13 @@ TEST_CASE("tasks on their way are counted, whatever their nodes tell meanwhile",
     s.tell(0, state(Class::heavy, 90));
     s.tell(1, state(Class::light, 4));
     s.tell(2, state(Class::normal, 10));
-    std::vector<Order> orders = s.pair();
+    std::vector<TransferOrder> orders = s.pair();
     REQUIRE(orders.size() == 1);
     CHECK(orders[0].tasks == 31); // 104 for three; whole tasks
     s.tell(1, state(Class::light, 0)); // told before they came
     s.tell(0, state(Class::heavy, 90)); // and before they went
     CHECK(s.pair().empty());
-    State came = state(Class::light, 5);
+    MemberState came = state(Class::light, 5);
     came.came = 31;
     s.tell(1, came); // it was quick
     orders = s.pair();
@@ -172,11 +172,11 @@ TEST_CASE("tasks on their way are counted, whatever their nodes tell meanwhile",
 TEST_CASE("no more is ordered from a node than may move", "[tasks]")
 {
     Scheduler s(2, 1, 0);
-    State moved = state(Class::heavy, 100);
+    MemberState moved = state(Class::heavy, 100);
     moved.movable = 7;
     s.tell(0, moved);
     s.tell(1, state(Class::light, 0));
-    const std::vector<Order> orders = s.pair();
+    const std::vector<TransferOrder> orders = s.pair();
     REQUIRE(orders.size() == 1);
     CHECK(orders[0].tasks == 7);
 }
@@ -191,9 +191,9 @@ TEST_CASE("what another group offers goes to those who lack it, up to the same f
         g->tell(3, state(Class::light, 1));
     }
     double got[4] = {};
-    for (const Order& o : s.take(64, -1))
+    for (const TransferOrder& o : s.take(64, -1))
         got[o.to] += o.tasks;
     CHECK((got[0] == 0 && got[1] == 9 && got[2] == 44 && got[3] == 10)); // 77 on seven cores
-    for (const Order& o : near.take(64, -1)) // member 3 is too far away
+    for (const TransferOrder& o : near.take(64, -1)) // member 3 is too far away
         CHECK(o.to < 2);
 }

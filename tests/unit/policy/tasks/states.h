@@ -8,7 +8,7 @@
 
 namespace ws::policy::tasks {
 
-inline State state(Class cls, double rest, double capacity = 10, double cores = 1, int node = 0)
+inline MemberState state(Class cls, double rest, double capacity = 10, double cores = 1, int node = 0)
 {
     return {cls, rest, rest, 0, 0, 0, capacity, cores, 1e9, node, node, {}, {}};
 }
