@@ -8,6 +8,7 @@
 #include "base/spin_lock.h"
 #include "mpi/call_arguments.h"
 #include "mpi/end_job.h"
+#include "mpi/host_node.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -102,7 +103,6 @@ namespace {
 // Where the ranks of this node are, and the memory that they share.
 struct Node {
     MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Win window = MPI_WIN_NULL;
     MPI_Group world = MPI_GROUP_NULL, here = MPI_GROUP_NULL;
     CallBoard board;
     bool has_board = false;
@@ -517,38 +517,22 @@ bool agree()
 
 void let_threads_in(int) {} // the level that was asked for stays: see thread_level()
 
-void prepare_board()
+// What ws_fork_attach() has made for all: the node's communicator, and the memory of the board if there is a window.
+void take_node()
 {
-    int ranks = 0, here = 0;
-    void* memory = nullptr;
-    MPI_Aint size;
-    int unit;
-    PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node.comm);
-    PMPI_Comm_set_errhandler(node.comm, MPI_ERRORS_RETURN);
+    int ranks = 0;
+    node.comm = mpi::host_node.comm;
     PMPI_Comm_group(MPI_COMM_WORLD, &node.world);
     PMPI_Comm_group(node.comm, &node.here);
     PMPI_Comm_size(node.comm, &ranks);
-    PMPI_Comm_rank(node.comm, &here);
     std::vector<int> on_node(size_t(ranks), 0);
     node.world_ranks.resize(size_t(ranks));
     for (int r = 0; r < ranks; r++)
         on_node[size_t(r)] = r;
     PMPI_Group_translate_ranks(node.here, ranks, on_node.data(), node.world, node.world_ranks.data());
-    const size_t bytes = CallBoard::bytes(unsigned(ranks)) + 64;
-    int fine = ranks > 1 && (here != 0 || base::shm_has_room(bytes));
-    PMPI_Allreduce(MPI_IN_PLACE, &fine, 1, MPI_INT, MPI_LAND, node.comm);
-    if (!fine)
+    if (ranks == 1 || !mpi::host_node.memory)
         return;
-    fine = PMPI_Win_allocate_shared(here == 0 ? MPI_Aint(bytes) : 0, 1, MPI_INFO_NULL, node.comm, &memory,
-                                    &node.window) == MPI_SUCCESS;
-    PMPI_Allreduce(MPI_IN_PLACE, &fine, 1, MPI_INT, MPI_LAND, node.comm);
-    if (!fine)
-        return;
-    PMPI_Win_shared_query(node.window, 0, &size, &unit, &memory);
-    if (here == 0)
-        std::memset(memory, 0, bytes);
-    PMPI_Barrier(node.comm);
-    node.board.map(memory, unsigned(ranks));
+    node.board.map(mpi::host_node.memory, unsigned(ranks));
     node.has_board = true;
 }
 
@@ -635,7 +619,7 @@ void initialized()
     hooks.call_name = Outermost::name;
     hooks.call_site = Outermost::site;
     if (steals) {
-        prepare_board();
+        mpi::host_bytes = [](unsigned ranks) { return CallBoard::bytes(ranks) + 64; };
         clock_.calibrate();
         Site::set_clock(clock_.ticks_per_us());
     }
@@ -643,6 +627,8 @@ void initialized()
         hooks = {};
         return;
     }
+    if (steals)
+        take_node();
     // The same on all ranks, because they agree on rows together: one node may have no room for its window.
     int any = steals && (hooks.blocked || hooks.called);
     PMPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
@@ -671,11 +657,9 @@ void finalizing()
     hooks = {};
     if (node.comm == MPI_COMM_NULL)
         return;
-    if (node.window != MPI_WIN_NULL)
-        PMPI_Win_free(&node.window);
+    node.comm = MPI_COMM_NULL; // which hooks.finalize() has freed
     PMPI_Group_free(&node.world);
     PMPI_Group_free(&node.here);
-    PMPI_Comm_free(&node.comm);
 }
 
 namespace {

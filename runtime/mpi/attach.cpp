@@ -16,6 +16,7 @@
 #include "measure/meter.h"
 #include "mpi/children.h"
 #include "mpi/end_job.h"
+#include "mpi/host_node.h"
 #include "mpi/job.h"
 #include "mpi/mpi_t.h"
 #include "mpi/phases.h"
@@ -341,6 +342,7 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
     follow_forks(job);
     PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &job.node);
     PMPI_Comm_set_errhandler(job.node, MPI_ERRORS_RETURN);
+    host_node.comm = job.node;
     job.inactive = make_window(job, what & MPIR_WORKSHARE_STEAL);
     if (!job.inactive)
         start_locks(job);

@@ -3,17 +3,22 @@
 // The node's window: who is on the node, how many workers each rank gets, the shared memory itself.
 #include "abi/critical.h"
 #include "openmp/library/regions.h"
+#include "mpi/host_node.h"
 #include "mpi/job.h"
 #include "observe/board.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <unistd.h>
 
 namespace ws::mpi {
 
 using base::CpuMask;
 using base::own_cpus;
+
+size_t (*host_bytes)(unsigned ranks);
+HostNode host_node;
 
 namespace {
 
@@ -92,7 +97,9 @@ Inactive make_window(Job& job, bool stealing)
     const unsigned cores = unsigned(ranks) + crew.all;
     if (cores > window::max_node_cores)
         return too_many_ranks;
-    size_t bytes = window::Window::bytes(unsigned(ranks), cores, mask_size);
+    const size_t window_bytes = (window::Window::bytes(unsigned(ranks), cores, mask_size) + 63) / 64 * 64,
+                 beside = host_bytes ? host_bytes(unsigned(ranks)) : 0;
+    size_t bytes = window_bytes + beside;
     // Not whole pages: for those MPICH would try random addresses until one suits all ranks. That is of no use here,
     // and tools such as ThreadSanitizer cannot stand every address.
     bytes += bytes % size_t(sysconf(_SC_PAGESIZE)) == 0 ? 64 : 0;
@@ -107,6 +114,10 @@ Inactive make_window(Job& job, bool stealing)
     PMPI_Win_shared_query(job.mpi_window, 0, &size, &unit, &base);
     job.window.map(base, unsigned(ranks), cores, unsigned(me), mask_size);
     job.window.init_own(job.rank, unsigned(ranks) + crew.before, crew.own, crew.cpus);
+    if (beside)
+        host_node.memory = static_cast<char*>(base) + window_bytes;
+    if (beside && me == 0)
+        std::memset(host_node.memory, 0, beside);
     PMPI_Barrier(job.node); // every row is written
     if (me == 0) {
         window::fill_places(job.window);
