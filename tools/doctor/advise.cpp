@@ -7,6 +7,7 @@
 #include "files.h"
 #include "observe/format.h"
 #include "print.h"
+#include "wording.h"
 #include "../command_line.h"
 
 #include <CLI/CLI.hpp>
@@ -41,9 +42,9 @@ void print_head(const Runs& runs)
     std::printf("ws-doctor %s, advice for %s\n", WS_VERSION, program_name(runs.reports[0]).c_str());
     for (size_t i = 0; i < runs.files.size(); i++) {
         const Report& r = runs.reports[i];
-        std::printf("  run %zu     %s: %s on %.0f node%s, %.3f s, -workshare-openmp=%s\n", i + 1, runs.files[i].c_str(),
+        std::printf("  run %zu     %s: %s on %.0f node%s, %.3f s, %s%s\n", i + 1, runs.files[i].c_str(),
                     shape_text(r.ranks, threads_of(r)).c_str(), r.nodes, r.nodes == 1 ? "" : "s", r.elapsed_s,
-                    r.conditions.openmp.c_str());
+                    worded("-workshare-openmp=").c_str(), r.conditions.openmp.c_str());
     }
 }
 
@@ -68,7 +69,7 @@ void print(const Runs& runs, const Counsel& c)
         std::printf("\nLoops that could be shared better; how much each gains is not known before it is tried:\n");
     for (const LoopAdvice& l : c.loops)
         print_wrapped("", format("%s, %.0f %% of the time in loops: ", l.loop.c_str(), 100 * l.part) +
-                              words_of(l.cause).text + "; remedy: " + words_of(l.cause).remedy +
+                              words_of(l.cause).text + "; remedy: " + worded(words_of(l.cause).remedy) +
                               format("; at most %.2f times as fast", l.most_speedup));
     if (!c.not_advised.empty())
         std::printf("\nNot advised:\n");
@@ -124,7 +125,7 @@ void print_json(const Runs& runs, const Counsel& c)
         j["loops"].push_back({{"loop", l.loop},
                               {"part", l.part},
                               {"cause", words_of(l.cause).name},
-                              {"remedy", words_of(l.cause).remedy},
+                              {"remedy", worded(words_of(l.cause).remedy)},
                               {"most_speedup", l.most_speedup}});
     for (const NotAdvised& n : c.not_advised)
         j["not_advised"].push_back({{"kind", n.kind}, {"what", n.what}, {"why", n.why}});
@@ -141,10 +142,13 @@ int run_advise(int argc, char** argv)
     CLI::App app(
         "Recommends ranks, threads, binding and a mode of Workshare for a job that has run, and says what each "
         "would gain.\n"
-        "Its reports come from mpirun -workshare -workshare-report=run.json. Two or three runs with different "
-        "ranks or\n"
-        "threads show how the program scales. Exit status: 0, also without advice; 2 for wrong use or a file that is "
-        "no report.",
+        "Its reports come from " +
+            worded("mpirun -workshare -workshare-report=run.json") +
+            ". Two or three runs with different "
+            "ranks or\n"
+            "threads show how the program scales. Exit status: 0, also without advice; 2 for wrong use or a file that "
+            "is "
+            "no report.",
         "ws-doctor advise");
     Runs runs;
     bool json = false;
@@ -163,7 +167,8 @@ int run_advise(int argc, char** argv)
         if (const std::string wrong = why_useless(runs.reports.back()); !wrong.empty())
             throw std::runtime_error(file + ": " + wrong);
     }
-    const Counsel c = advise(runs.reports);
+    Counsel c = advise(runs.reports);
+    word(c);
     (json ? print_json : print)(runs, c);
     if (std::fflush(stdout) != 0 || std::ferror(stdout))
         throw std::runtime_error(std::string("cannot write: ") + std::strerror(errno));

@@ -2,6 +2,7 @@
 //
 // The table of all checks, and what is made of their findings.
 #include "judging.h"
+#include "wording.h"
 
 namespace doctor {
 
@@ -119,6 +120,9 @@ std::vector<Finding> judge(const Job& job, const std::string& only)
     for (const Check& check : checks())
         if (only.empty() || only == check.number)
             check.judge(job, all, check.number, check.title);
+    for (Finding& f : all)
+        for (std::string* text : {&f.title, &f.measured, &f.cause, &f.fix})
+            *text = worded(*text);
     std::vector<Finding> merged;
     for (const Finding& f : all) {
         auto same = std::find_if(merged.begin(), merged.end(), [&](const Finding& other) {

@@ -2,6 +2,7 @@
 //
 // WS7 and WS8: the environment and the job.
 #include "judging.h"
+#include "wording.h"
 
 #include "options/options.h"
 
@@ -74,7 +75,7 @@ void contradictions(const Job& job, Findings& out)
     if (!job.planned && !is_turned_on(m) && (has("WS_REPORT") || has("WS_TRACE") || has("WS_STATS_FILE")))
         return out.note("WS_ variables without -workshare", "nothing is counted, so nothing is written",
                         mpirun(job, ""));
-    if (is_turned_on(m) && job.planned)
+    if (has_own_mpi && is_turned_on(m) && job.planned)
         return out.note("WS_ENABLE=1 is set in the environment",
                         "jobs that are started from here are shared, also without -workshare", "unset WS_ENABLE");
     if (on("WS_QUIET") && on("WS_REPORT"))
@@ -87,7 +88,7 @@ void enabled(const Job& job, Findings& out)
 {
     const Machine& m = job.machines[0];
     if (job.planned)
-        out.skip("no job yet");
+        out.skip(without_job("no job yet"));
     else if (!is_turned_on(m))
         out.warning("the job was started without -workshare",
                     "the program's loops run unchanged: nothing is shared",
@@ -101,8 +102,8 @@ void enabled(const Job& job, Findings& out)
 void mpi_starts(const Job& job, Findings& out)
 {
     const Machine& m = job.machines[0];
-    if (job.planned && m.launcher.empty())
-        return out.skip("not tried without mpirun");
+    if (!has_own_mpi || (job.planned && m.launcher.empty()))
+        return out.skip(without_job("not tried without mpirun"));
     if (m.launcher == "srun")
         return out.problem("started by srun without --mpi=pmi2",
                            "its processes do not find each other: each would be a job of one rank",
@@ -129,7 +130,7 @@ void mpi_starts(const Job& job, Findings& out)
 void attached(const Job& job, const Node& n, Findings& out)
 {
     if (n.planned || !is_turned_on(n.first()))
-        return out.skip("not tried without mpirun -workshare");
+        return out.skip(without_job("not tried without mpirun -workshare"));
     if (!n.first().mpi_error.empty())
         return out.skip("not tried, as MPI did not start");
     static const char* const why[] = {"", "the shared window could not be allocated",
@@ -152,7 +153,7 @@ void attached(const Job& job, const Node& n, Findings& out)
 void same_window(const Job& job, const Node& n, Findings& out)
 {
     if (n.planned || !n.first().mpi_error.empty())
-        return out.skip(n.planned ? "not tried without mpirun" : "not tried, as MPI did not start");
+        return out.skip(n.planned ? without_job("not tried without mpirun") : "not tried, as MPI did not start");
     const Machine& m = n.first();
     if (m.node_ranks == n.count || m.node_ranks <= 0)
         return out.ok(plural(n.count, "rank") + " that can share memory");

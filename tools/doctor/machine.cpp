@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "machine.h"
+#include "wording.h"
 
 #include "options/options.h"
 #include "base/cpus.h"
@@ -401,7 +402,11 @@ void read_environment(Machine& m)
     m.rank = number_of("PMI_RANK", 0);
     m.size = number_of("PMI_SIZE", 1);
     m.under_mpirun = std::getenv("PMI_RANK") && (std::getenv("PMI_FD") || std::getenv("PMI_PORT"));
-    m.local_ranks = number_of("MPI_LOCALNRANKS", 0);
+    m.local_ranks = number_of("MPI_LOCALNRANKS", number_of("OMPI_COMM_WORLD_LOCAL_SIZE", 0));
+    if (m.under_mpirun && !has_own_mpi) { // each mpirun is another MPI's, and may start what it likes
+        m.under_mpirun = false;
+        m.launcher = "mpirun";
+    }
     if (m.under_mpirun)
         return;
     // A shell in a batch job may have such variables of a step of one.
@@ -470,6 +475,9 @@ Machine look_at_machine(const std::string& root)
     const std::string paranoid = files.read("/proc/sys/kernel/perf_event_paranoid");
     m.paranoid = paranoid.empty() ? int(unknown) : std::atoi(paranoid.c_str());
     read_environment(m);
+    // What started a rank has bound the rank, and not itself.
+    if (!has_own_mpi && m.local_ranks > 0 && files.real())
+        m.cpus = read_cpu_list(files.field("/proc/" + std::to_string(getppid()) + "/status", "Cpus_allowed_list"));
     read_cgroups(files, m);
     read_limits(files, m);
     read_clock(files, m);

@@ -2,6 +2,7 @@
 //
 // WS1 to WS5: cores, memory, threads, clocks and what else the machine does.
 #include "judging.h"
+#include "wording.h"
 
 #include "window/window.h"
 
@@ -51,7 +52,7 @@ void same_core(const Job& job, const Node& n, Findings& out)
             shared |= (bound[*cores.begin()].push_back(m->rank), bound[*cores.begin()].size() > 1);
     }
     if (n.planned)
-        return out.skip("no ranks yet");
+        return out.skip(without_job("no ranks yet"));
     if (!shared)
         return out.ok("no core has two ranks bound to it");
     std::string who;
@@ -70,7 +71,7 @@ void same_core(const Job& job, const Node& n, Findings& out)
 void binding(const Job& job, const Node& n, Findings& out)
 {
     if (n.planned)
-        return out.skip("not checked without ranks: run ws-doctor under mpirun");
+        return out.skip(without_job("not checked without ranks: run ws-doctor under mpirun"));
     std::string where;
     int unbound = 0;
     for (const Machine* m : n.ranks) {
@@ -126,7 +127,7 @@ void hidden_cpus(const Job&, const Node& n, Findings& out)
 void each_others_cores(const Job&, const Node& n, Findings& out)
 {
     if (n.planned)
-        return out.skip("no ranks yet");
+        return out.skip(without_job("no ranks yet"));
     for (const Machine* a : n.ranks)
         for (const Machine* b : n.ranks) {
             if (a->cpuset.empty() || b->cpus.empty())
@@ -198,9 +199,10 @@ void shared_memory(const Job& job, const Node& n, Findings& out)
                                                                 : ucx_bytes * ranks,
                  need = window + ucx;
     const std::string seen =
-        format("/dev/shm has %s, of them %s free; %s need about %s (%s for the window, %s for UCX)",
+        format("/dev/shm has %s, of them %s free; %s need about %s (%s for the window, %s for %s)",
                bytes(m.shm_bytes).c_str(), bytes(m.shm_free).c_str(), plural(ranks, "rank").c_str(),
-               bytes(need).c_str(), bytes(window).c_str(), ucx > 0 ? bytes(ucx).c_str() : "nothing");
+               bytes(need).c_str(), bytes(window).c_str(), ucx > 0 ? bytes(ucx).c_str() : "nothing",
+               has_own_mpi ? "UCX" : "MPI");
     const std::string larger = format("mount -o remount,size=%.0fM /dev/shm     # docker run --shm-size=%.0fm",
                                       std::max(64.0, need / 524288), std::max(64.0, need / 524288));
     if (m.shm_free < window)
@@ -212,7 +214,7 @@ void shared_memory(const Job& job, const Node& n, Findings& out)
                     larger);
     else if (m.shm_free < need)
         out.problem(seen, "MPI itself finds no room for its queues: MPI_Init ends the job with a message",
-                    "export UCX_POSIX_DIR=/tmp     # as root: " + larger);
+                    has_own_mpi ? "export UCX_POSIX_DIR=/tmp     # as root: " + larger : larger);
     else if (m.shm_free < 0.1 * m.shm_bytes && m.shm_bytes - m.shm_free > need)
         out.note(seen, "most of it is in use, perhaps by files that programs have left there", "ls -l /dev/shm");
     else
@@ -457,7 +459,7 @@ void kernel(const Job&, const Node& n, Findings& out)
 void namespaces(const Job&, const Node& n, Findings& out)
 {
     if (n.planned)
-        return out.skip("no ranks yet");
+        return out.skip(without_job("no ranks yet"));
     std::set<std::string> all;
     for (const Machine* m : n.ranks)
         all.insert(m->pid_namespace);

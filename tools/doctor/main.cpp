@@ -7,6 +7,7 @@
 #include "checks.h"
 #include "gather.h"
 #include "print.h"
+#include "wording.h"
 #include "../command_line.h"
 #include "../text_of.h"
 
@@ -29,9 +30,9 @@ void list(bool json)
     Json all = Json::array();
     for (const Check& c : checks())
         if (json)
-            all.push_back({{"number", c.number}, {"title", c.title}, {"about", c.about}});
+            all.push_back({{"number", c.number}, {"title", worded(c.title)}, {"about", worded(c.about)}});
         else
-            std::printf("%s  %s\n       %s\n", c.number, c.title, c.about);
+            std::printf("%s  %s\n       %s\n", c.number, worded(c.title).c_str(), worded(c.about).c_str());
     if (json)
         std::printf("%s\n", dump({{"schema", list_schema}, {"workshare", WS_VERSION}, {"checks", all}}).c_str());
 }
@@ -217,11 +218,13 @@ Seen look(const Wanted& wanted)
     seen.planned = !here.under_mpirun;
     if (!here.launcher.empty() && here.rank != 0)
         seen.ranks.clear(); // the first of them speaks
+#if WS_OWN_MPI
     else if (!seen.planned) {
         seen.ranks = gather(seen.ranks[0], seen.failed);
         if (here.rank != 0)
             seen.ranks.clear(); // rank 0 speaks
     }
+#endif
     return seen;
 }
 
@@ -238,14 +241,21 @@ int count_cores(const Machine& machine)
 int run(int argc, char** argv)
 {
     CLI::App app(
-        "Checks whether programs can run well here with mpirun -workshare, and suggests a fix for each problem. "
-        "Alone it looks at\n"
-        "this machine; under the mpirun that is to start the program, as in\n"
-        "    mpirun -workshare -n 4 ws-doctor ./app\n"
-        "at all nodes and ranks. The program is never run.\n"
-        "    ws-doctor advise run.json [run2.json [run3.json]]\n"
-        "says what to change about a job that has run, from its reports.\n"
-        "Exit status: 0 if there is nothing worse than a note, 1 for warnings and problems, 2 for a wrong command.",
+        std::string(
+            has_own_mpi
+                ? "Checks whether programs can run well here with mpirun -workshare, and suggests a fix for each "
+                  "problem. Alone it looks at\n"
+                  "this machine; under the mpirun that is to start the program, as in\n"
+                  "    mpirun -workshare -n 4 ws-doctor ./app\n"
+                  "at all nodes and ranks. The program is never run.\n"
+                : "Checks whether programs can run well here with `mpirun workshare`, and suggests a fix for each "
+                  "problem. It looks at this\n"
+                  "machine, for -n ranks or those of the mpirun that starts it, as in\n"
+                  "    mpirun -n 4 ws-doctor ./app\n"
+                  "The program is never run.\n") +
+            "    ws-doctor advise run.json [run2.json [run3.json]]\n"
+            "says what to change about a job that has run, from its reports.\n"
+            "Exit status: 0 if there is nothing worse than a note, 1 for warnings and problems, 2 for a wrong command.",
         "ws-doctor");
     Wanted wanted;
     declare_options(app, wanted);
@@ -262,6 +272,8 @@ int run(int argc, char** argv)
     Seen seen = look(wanted);
     if (seen.ranks.empty())
         return seen.failed;
+    if (!has_own_mpi && !wanted.ranks) // those that an mpirun has put here, if one has
+        wanted.ranks = seen.ranks[0].machine.local_ranks;
     if (seen.planned && !wanted.ranks)
         wanted.ranks = std::max(1, count_cores(seen.ranks[0].machine));
     Job job = job_of(std::move(seen.ranks), seen.planned, wanted.ranks);

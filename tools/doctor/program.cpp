@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "program.h"
+#include "wording.h"
 
 #include "abi/abi.h"
 #include "abi/name_text.h"
@@ -193,10 +194,11 @@ void find_mpi(Program& p)
         }
         const bool mpich = starts(library.name, "libmpich.so") || library.name == "libmpi.so.12",
                    open = starts(library.name, "libmpi.so") && !mpich;
-        if (!(mpich || open) || p.mpi != "none")
+        const bool abi = !has_own_mpi && starts(library.name, "libmpi_abi.so");
+        if (!(mpich || open || abi) || p.mpi != "none")
             continue;
         p.mpi_path = library.path;
-        p.mpi = open ? "openmpi" : "mpich";
+        p.mpi = abi ? "abi" : open ? "openmpi" : "mpich";
         if (mpich && !library.path.empty() && is_ours(ElfFile(library.path))) {
             p.mpi = "ours";
             const std::string real = real_path(library.path), beside = real.substr(0, real.rfind('/')) + "/libws.so.1";

@@ -2,6 +2,7 @@
 //
 // WS6: the program, its libraries and its loops.
 #include "judging.h"
+#include "wording.h"
 
 #include "abi/abi.h"
 #include "abi/name_text.h"
@@ -61,10 +62,38 @@ void missing_libraries(const Job& job, Findings& out)
                                      : "the program needs no libraries");
 }
 
+// Judges the MPI library in an installation for other ones: those that it has a library for lend cores.
+static void another_mpi(const Job& job, Findings& out)
+{
+    const Program& p = *job.program;
+    const std::string name = p.mpi == "openmpi" ? "Open MPI" : p.mpi == "mpich" ? "MPICH" : "the standard's ABI";
+    if (p.mpi == "unknown")
+        return out.skip("the loader could not be asked");
+    if (p.mpi == "static")
+        return out.problem("an MPI that is linked into the program", "Workshare cannot see the calls of such a program",
+                           "mpicc ... -o " + quoted(p.given) + "     # without -static");
+    if (p.mpi == "none")
+        return out.warning(
+            "none",
+            "the program calls no MPI library that it is linked with; an interpreter may load one later, "
+            "and `workshare` sees that",
+            mpirun(job, "") + "     # if it loads MPI later; a program without MPI gains nothing");
+    if (p.mpi_path.empty())
+        return out.problem(name + ", which is not found", "the program cannot start",
+                           "LD_LIBRARY_PATH=FOLDER " + mpirun(job, "") + "     # the folder of its MPI library");
+    if (access((lib_folder(job) + "/workshare/" + p.mpi + "/libws.so.1").c_str(), R_OK) != 0)
+        return out.problem(name + ": " + p.mpi_path,
+                           "this Workshare was built without a library for that MPI: the program runs without sharing",
+                           "./setup build -Dmpi=system     # on a machine that has the mpicc of that MPI");
+    out.ok(name + ": " + p.mpi_path);
+}
+
 void mpi_library(const Job& job, Findings& out)
 {
     if (!runnable(job))
         return out.skip("no program to look at");
+    if (!has_own_mpi)
+        return another_mpi(job, out);
     const Program& p = *job.program;
     const std::string rebuild =
         quoted(job.machines[0].folder + "/mpicc") + " -fws -O3 ...     # or mpicxx, mpifort beside it";
@@ -155,8 +184,11 @@ void ws_loops(const Job& job, Findings& out)
     out.warning("none in the program and the libraries that it is linked with",
                 "only loops with a directive, or of the C and C++ interface, are shared: this program's ranks can lend "
                 "their cores, but no rank has work for them (libraries that it loads at run time are not seen)",
-                "mpicc -fws -O3 ...     # after `#pragma ws for` was put before the loops that take long; OpenMP's "
-                "loops as they stand: mpicc -fws=openmp");
+                has_own_mpi
+                    ? "mpicc -fws -O3 ...     # after `#pragma ws for` was put before the loops that take long; "
+                      "OpenMP's loops as they stand: mpicc -fws=openmp"
+                    : "mpicc -fws -O3 ...     # after `#pragma ws for` was put before the loops that take long; "
+                      "OpenMP's regions as they stand: mpirun -n 2 workshare --openmp=share ./app");
 }
 
 void polls(const Job& job, Findings& out)
