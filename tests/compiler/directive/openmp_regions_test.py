@@ -104,7 +104,7 @@ def main():
         if not status and counted <= 2 * plain + 2000:      # usually some ten nanoseconds; this is for what is quite wrong
             break
     else:
-        sys.exit(f'FAILED: counting is dear: {text}')
+        sys.exit(f'FAILED: counting is expensive: {text}')
     print(text, end='')
 
     compile(path('other_mpi'), source('other_mpi.c', OTHER_MPI), '-rdynamic', '-Wl,--no-as-needed', *shim)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """job_test.py MPIRUN WS_DOCTOR APP: ws-doctor under mpirun, with ranks as they come, on one core, apart, and with a wrong option; and
-that each fix, typed as it is printed, mends what it is for."""
+that each fix, typed as it is printed, repairs what it is for."""
 import concurrent.futures
 import json
 import os

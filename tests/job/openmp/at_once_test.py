@@ -23,7 +23,7 @@ def on_all_cores(schedule, most_longer):
         likely(result, f'the cores were not used: {took} s for {serial / CORES} s', took <= most_longer * serial / CORES)
 
 
-# Where dealing a chunk takes longer than the chunk, nobody knows what sharing has gained.
+# If handing out a chunk takes longer than the chunk, nobody knows what sharing has gained.
 @repeated
 def short_chunks():
     result = run(f'at_once.{sys.argv[3]}', 6, 'fine', env={'OMP_NUM_THREADS': '1'}, limit=60, options=('-workshare-openmp=share',), title='short chunks')
