@@ -40,7 +40,7 @@ equal("completion knows MPICH's options of mpirun", all_options - known, set())
 equal('--', set(offered('mpirun', '--')), {'-' + o for o in ours | WITH_FILE})
 told = subprocess.run([f'{STAGE}/bin/workshare', '--help'], capture_output=True, text=True).stdout
 its = set(re.findall(r'^    (--[\w-]+)', told, re.M))
-equal('workshare: options', {o.rstrip('=') for o in offered('workshare', '--')}, its | {'--cflags', '--libs'})
+equal('workshare: options', {o.rstrip('=') for o in offered('workshare', '--')}, its)
 equal('workshare: a value', offered('workshare', '--victim', 'n'), ['nearest', 'none'])
 equal('workshare: an MPI', offered('workshare', '--mpi', 'o'), ['openmpi'])
 for tool in TOOLS:
@@ -108,7 +108,7 @@ with open(f'{SHARE}/fish/vendor_completions.d/mpirun.fish') as f:
     equal('options of mpirun in fish', {'-' + name for name in re.findall(r'^complete -c mpirun -o (workshare[\w-]*)', f.read(), re.M)}, {o for o in ours})
 with open(f'{SHARE}/zsh/site-functions/_workshare') as f:
     text = f.read()
-    equal('options of workshare in zsh', set(re.findall(r"^ *'(--(?!help|version|mpi|cflags|libs)[\w-]*)=?\[", text.split('workshare)')[1], re.M)), its - {'--help', '--version', '--mpi'})
+    equal('options of workshare in zsh', set(re.findall(r"^ *'(--(?!help|version|mpi|cflags|libs)[\w-]*)=?\[", text.split('workshare)')[1], re.M)), its - {'--help', '--version', '--mpi', '--cflags', '--libs'})
     equal('options of mpirun in zsh', set(re.findall(r"^ *'(-workshare[\w-]*)=?\[", text, re.M)), {o for o in ours})
     equal('commands in zsh', set(text.split('\n')[0].split()[1:]) - set(os.listdir(FILES)), set())
 if shutil.which('fish'):
