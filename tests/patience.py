@@ -12,6 +12,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../tools/dev'))
 import disturbance  # noqa: E402
+from expectation import expect  # noqa: E402
 
 TRIES = 8       # disturbed ones
 BUDGET = 60     # seconds that a script spends with disturbed runs; then two of a check must do
@@ -27,6 +28,12 @@ class Unlikely(Exception):
     def __init__(self, what, fail, result=None):
         super().__init__(what)
         self.what, self.fail, self.result = what, fail, result
+
+
+def likely(what, condition, *seen):
+    """As expect(), in a function under @repeated: what load on the machine can change."""
+    if not condition:
+        raise Unlikely(what, lambda: expect(what, False, *seen))
 
 
 class Machine:

@@ -81,6 +81,11 @@ def name_of(pid):
         return ''
 
 
+def wait_for_name(processes, name, seconds=30):
+    """Waits until one of the processes has that name."""
+    patience.waited_for(lambda: any(name_of(pid) == name for pid in processes()), seconds)
+
+
 def wait_for_ranks(processes, program, ranks, seconds=30):
     """The ids of a job's ranks, in rising order, as soon as that many of them run the program. A child that a rank has made, or the command `workshare` to
     see which libraries the program needs, is none of them."""

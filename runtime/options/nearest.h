@@ -23,10 +23,12 @@ inline std::vector<std::string> nearest(const std::vector<std::string>& names, c
 {
     std::vector<std::pair<int, std::string>> all;
     const std::string letters = without_dashes(misspelt);
-    for (const std::string& name : names)
-        if (const int apart = letters_apart(letters, without_dashes(name));
-            apart < int(std::max(letters.size(), without_dashes(name).size())))
+    for (const std::string& name : names) {
+        const std::string other = without_dashes(name);
+        const int apart = letters_apart(letters, other);
+        if (apart < int(std::max(letters.size(), other.size())))
             all.emplace_back(apart, name);
+    }
     std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string> found;
     for (size_t i = 0; i < all.size() && i < 2 && all[i].first < most; i++)

@@ -214,7 +214,7 @@ extern "C" __attribute__((visibility("default"))) void openmp_push_num_threads(v
     if (sharer) // libomp would keep it for its next region, and this one may be none of its own: open() says it
         return;
     void* const caller = __builtin_return_address(0);
-    next_push_num_threads(caller)(location, sharer ? llvm_number(location, caller) : thread, threads);
+    next_push_num_threads(caller)(location, thread, threads);
 }
 asm(".symver openmp_push_num_threads,__kmpc_push_num_threads@VERSION");
 

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from check import expect, finish, likely, patience, run
+from check import expect, finish, patience, run
 
 SETUP = os.path.realpath(sys.argv[1])
 TOP = os.path.dirname(SETUP)
@@ -33,7 +33,7 @@ def tried(setup):
 def gains(setup):
     table = tried(setup)[1]
     speed_up = re.search(r'^double loop, 20 ms +\S+ ms +\S+ ms +\S+ ms +~?([\d.]+)', table, re.M)
-    likely(f'no gain in: {table[-2000:]}', speed_up and float(speed_up[1]) > 1.2)
+    patience.likely(f'no gain in: {table[-2000:]}', speed_up and float(speed_up[1]) > 1.2)
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ import time
 
 from job import CORES, expect, finish, likely, repeated, run, skip
 import patience
-from processes import kill, name_of, stat_of, wait_for_ranks
+from processes import kill, name_of, stat_of, wait_for_name, wait_for_ranks
 
 
 @repeated
@@ -51,7 +51,7 @@ def initializes_twice():
 
 def loses_launcher():
     def end_launcher(processes):
-        patience.waited_for(lambda: any(name_of(pid) == 'begun' for pid in processes()), 30)
+        wait_for_name(processes, 'begun')
         for pid in processes():
             if name_of(pid) in ('orterun', 'mpirun.openmpi', 'mpiexec.hydra', 'mpirun', 'mpirun.mpich'):
                 kill(pid)

@@ -17,12 +17,6 @@ def run(*command, env=None, cwd=None, limit=60):
     return done.returncode, done.stdout, done.stderr
 
 
-def likely(what, condition):
-    """In a function under @repeated: what load on the machine can change (patience.py)."""
-    if not condition:
-        raise patience.Unlikely(what, lambda: expect(what, False, True))
-
-
 def expect_message(what, result, *parts, status=1):
     """One message: a single line on stderr that has all the parts, nothing on stdout, the exit status."""
     code, out, err = result

@@ -7,8 +7,8 @@ import shutil
 import sys
 import tempfile
 
-from check import expect, finish, likely, need, run, skip
-from patience import repeated
+from check import expect, finish, need, run, skip
+from patience import likely, repeated
 
 SOURCE = '''
 #include <mpi.h>

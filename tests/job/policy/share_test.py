@@ -12,8 +12,7 @@ import threading
 import time
 
 from job import expect, finish, likely, repeated, run
-import patience
-from processes import kill, name_of
+from processes import kill, name_of, wait_for_name
 
 SEEN = {'WS_IGNORE_JOBS': '0'}
 LENDER = {**SEEN, 'WS_CORES': '4', 'OMP_NUM_THREADS': '4', 'MPIR_CVAR_NUM_CLIQUES': '2'}
@@ -61,7 +60,7 @@ def together(lend, *borrow):
     there = threading.Event()
 
     def waits_for_ranks(processes):
-        patience.waited_for(lambda: any(name_of(pid) == 'processors' for pid in processes()), 30)
+        wait_for_name(processes, 'processors')
         time.sleep(0.5)  # MPI_Init
         there.set()
     with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +79,7 @@ def together(lend, *borrow):
 
 def kill_ranks(after):
     def now(processes):
-        patience.waited_for(lambda: any(name_of(pid) == 'processors' for pid in processes()), 30)
+        wait_for_name(processes, 'processors')
         time.sleep(after)
         for pid in processes():
             if name_of(pid) == 'processors':

@@ -104,9 +104,7 @@ def opens_in_time():
     browser.get(large)
     took = script('return performance.timing.loadEventEnd - performance.timing.navigationStart') / 1000
     print(f'4,096 ranks and 10,000 loops: open after {took:.2f} s, a table after {table:.2f} s ({os.path.getsize("large.html") / 1e6:.1f} MB)')
-    if not 0 < took < max(2, 10 * table):
-        what = f'it opens in {took} s, a table in {table}, by the clock in {time.monotonic() - began}'
-        raise patience.Unlikely(what, lambda: expect(what, False))
+    patience.likely(f'it opens in {took} s, a table in {table}, by the clock in {time.monotonic() - began}', 0 < took < max(2, 2.5 * table))
 
 
 with browsing(folder) as browser:

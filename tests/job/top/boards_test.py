@@ -22,12 +22,6 @@ LIFE = 600      # seconds, which no test of a job takes that is killed when it h
 skips = [schemas.MISSING] if schemas.MISSING else []
 
 
-def likely(what, condition, *seen):
-    """As expect(), in a function under @patience.repeated: what load on the machine can change."""
-    if not condition:
-        raise patience.Unlikely(what, lambda: expect(what, False, *seen))
-
-
 def top(*args, prefix=(), limit=30):
     done = subprocess.run([*prefix, WS_TOP, *map(str, args)], capture_output=True, text=True, timeout=limit)
     for line in done.stdout.splitlines() if '--json' in args else []:
@@ -97,10 +91,10 @@ def shares(job):
     solve = phases.get('step/solve', {})
     expect('phases', set(phases) == {None, 'step', 'step/solve'} and solve['ranks_now'] == 1 and phases[None]['ranks_now'] == 2, phases)
     of_thief = thief['interval']
-    likely('shares of a thief', abs(of_thief['computing'] - .2) < .1 and abs(of_thief['lent'] - .4) < .1 and abs(of_thief['waiting'] - .4) < .1, of_thief)
-    likely('an owner computes, with two cores for 40 % of the time each', owner['interval']['computing'] > .99 and
+    patience.likely('shares of a thief', abs(of_thief['computing'] - .2) < .1 and abs(of_thief['lent'] - .4) < .1 and abs(of_thief['waiting'] - .4) < .1, of_thief)
+    patience.likely('an owner computes, with two cores for 40 % of the time each', owner['interval']['computing'] > .99 and
            abs(owner['interval']['borrowed'] - .8) < .2 and owner['interval']['efficiency'] > 1.5, owner['interval'])
-    likely('what ranks do in phases', abs(solve['interval']['time_share'] - 1 / 3) < 0.05 and solve['interval']['computing'] > 0.9 and
+    patience.likely('what ranks do in phases', abs(solve['interval']['time_share'] - 1 / 3) < 0.05 and solve['interval']['computing'] > 0.9 and
            abs(solve['interval']['borrowed'] - .8) < .2 and abs(phases[None]['interval']['lent'] - .4) < .1, phases)
 
 

@@ -290,7 +290,7 @@ def several_jobs():
         t.press('j', r'job (?!%s)[0-9a-f]{8}' % first)
         t.press('J', 'job ' + first)
         with Job('newer', 600) as wrong:
-            expect('a board that cannot be read is told', t.see(f'process {wrong.pid}: the board is of a newer'), t.text())
+            expect('a board that cannot be read is reported', t.see(f'process {wrong.pid}: the board is of a newer'), t.text())
         t.type('q')
         t.end()
 

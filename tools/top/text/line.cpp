@@ -22,6 +22,13 @@ std::string cut(const std::string& text, unsigned n)
 
 std::string behind(const std::string& text, unsigned n) { return text.substr(cut(text, n).size()); }
 
+std::string cut_in_front(const std::string& text, unsigned n)
+{
+    if (width_of(text) <= n)
+        return text;
+    return n > 3 ? "..." + behind(text, width_of(text) - (n - 3)) : cut(text, n);
+}
+
 std::string padded(const std::string& text, int width)
 {
     const unsigned want = unsigned(std::abs(width)), has = width_of(text);

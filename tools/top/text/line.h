@@ -30,6 +30,7 @@ unsigned width_of(const std::string& text);
 
 std::string cut(const std::string& text, unsigned n);    // the first `n` characters
 std::string behind(const std::string& text, unsigned n); // all but these
+std::string cut_in_front(const std::string& text, unsigned n); // the last ones, after "...": of a name, they tell more
 std::string padded(const std::string& text, int width);  // cut or filled with blanks; negative: to the left
 
 } // namespace ws::top

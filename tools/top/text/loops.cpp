@@ -17,11 +17,8 @@ std::vector<Line> loop_lines(const JobSample& job, size_t most, const View&, uns
                              Style::heading);
     for (size_t i = 0; i < job.loops.size() && i + 1 < most; i++) {
         const LoopSample& l = job.loops[i];
-        std::string shown = short_loop(l.name);
-        if (width_of(shown) > name) // its end tells more
-            shown = name > 3 ? "..." + behind(shown, width_of(shown) - (name - 3)) : cut(shown, name);
         Line line;
-        line.add(padded(shown, -int(name)));
+        line.add(padded(cut_in_front(short_loop(l.name), name), -int(name)));
         line.add(padded(percent(l.owner_share), 6), Style::computing)
             .add(padded(percent(l.guest_share), 7), Style::borrowed)
             .add(padded(number(l.steals_per_s), 9));

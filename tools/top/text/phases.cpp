@@ -18,11 +18,8 @@ std::vector<Line> phase_lines(const JobSample& job, size_t most, const View& vie
     for (size_t i = 0; i < job.phases.size() && i + 1 < most; i++) {
         const PhaseSample& p = job.phases[i];
         const PhaseMetrics& m = view.since_start ? p.total : p.interval;
-        std::string shown = p.path.empty() ? "(in no phase)" : p.path;
-        if (width_of(shown) > name) // its end tells more
-            shown = name > 3 ? "..." + behind(shown, width_of(shown) - (name - 3)) : cut(shown, name);
         Line line;
-        line.add(padded(shown, -int(name)))
+        line.add(padded(cut_in_front(p.path.empty() ? "(in no phase)" : p.path, name), -int(name)))
             .add(padded(number(uint64_t(p.ranks_now)), 6) + padded(percent(m.time_share), 6))
             .add(padded(percent(m.shares.computing), 6), Style::computing)
             .add(padded(percent(m.shares.lent), 6), Style::lent);
