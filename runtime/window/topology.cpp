@@ -3,6 +3,7 @@
 // Where the ranks' cores sit, from hwloc.
 #include "window/window.h"
 
+#include <cstdlib>
 #include <hwloc.h>
 #include <initializer_list>
 #include <set>
@@ -41,6 +42,29 @@ Place place_of(hwloc_topology_t topology, base::CpuMask mask)
     hwloc_bitmap_free(set);
     return place;
 }
+
+// As long as it exists, hwloc finds none of its plugins. They describe GPUs and PCI devices, which are not needed here,
+// but loading them with their libraries (OpenCL, X11) takes hwloc_topology_init() 15 ms. Only a variable of the
+// environment prevents that. It is for MPI_Init alone: MPI libraries set variables there, too.
+class NoPlugins {
+public:
+    NoPlugins()
+    {
+        if (!std::getenv(path))
+            hides_ = setenv(path, "/nonexistent", 0) == 0;
+    }
+    ~NoPlugins()
+    {
+        if (hides_)
+            unsetenv(path);
+    }
+    NoPlugins(const NoPlugins&) = delete;
+    NoPlugins& operator=(const NoPlugins&) = delete;
+
+private:
+    static constexpr const char* path = "HWLOC_PLUGINS_PATH";
+    bool hides_ = false;
+};
 
 // Only what is needed to find a place: devices and instruction caches would cost every MPI_Init milliseconds. So would
 // the x86 backend, which binds the thread to each CPU in turn and adds nothing here to what Linux tells.
@@ -86,6 +110,7 @@ bool fill_places(Window& window)
         all.add(window.mask(c));
     window.node().cpus = all.mask().count();
 
+    const NoPlugins no_plugins;
     Topology topology;
     if (!topology)
         return false;
@@ -97,6 +122,7 @@ bool fill_places(Window& window)
 std::vector<Place> places_of(const std::vector<int>& cpus)
 {
     std::vector<Place> places;
+    const NoPlugins no_plugins;
     Topology topology;
     for (int cpu : cpus) {
         base::CpuSet one;
@@ -109,6 +135,7 @@ std::vector<Place> places_of(const std::vector<int>& cpus)
 
 std::vector<int> spare_cpus(base::CpuMask mask, int cpu)
 {
+    const NoPlugins no_plugins;
     Topology topology;
     auto core_of = [&](int c) { // without a topology each CPU is a core
         hwloc_obj_t pu = topology ? hwloc_get_pu_obj_by_os_index(topology, unsigned(c)) : nullptr;
