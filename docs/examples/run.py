@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-PROGRAMS = 11
+PROGRAMS = 12
 LIMIT = 60
 
 

@@ -108,6 +108,18 @@ struct ws_task_kind {
 int ws_pool_create(MPI_Comm comm, ws_pool **pool) WS_MUST_USE;
 
 /**
+ * The same as ws_pool_create, for Fortran: its module `workshare_task` calls it.
+ *
+ * @param comm       a handle of Fortran
+ * @param[out] pool  the pool
+ * @return 0, or an errno value
+ *
+ * @par Source
+ * Workshare.
+ */
+int ws_pool_create_f(MPI_Fint comm, ws_pool **pool) WS_MUST_USE;
+
+/**
  * Registers a kind of tasks, before the first task of the kind is put. All ranks register the same kinds in the same
  * order.
  *

@@ -77,6 +77,11 @@ WS_EXPORT int ws_pool_create(MPI_Comm comm, ws_pool** tasks)
     return 0;
 }
 
+WS_EXPORT int ws_pool_create_f(MPI_Fint comm, ws_pool** tasks)
+{
+    return ws_pool_create(mpi_is_there() ? MPI_Comm_f2c(comm) : MPI_COMM_NULL, tasks);
+}
+
 WS_EXPORT int ws_pool_register(ws_pool* tasks, const ws_task_kind* description, int* kind)
 {
     Pool* const pool = pool_of(tasks, "ws_pool_register");

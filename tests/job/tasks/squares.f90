@@ -1,78 +1,16 @@
 ! SPDX-License-Identifier: MIT
 !
-! A pool of tasks from Fortran, by the C binding of workshare/task.h: the sum of the first 1000 squares. An example, and a test.
+! Every function of the module workshare_task: sums of squares, results of any type and rank, a future, priorities, counts and errors.
 module tasks
     use iso_c_binding
+    use workshare_task
     implicit none
-
-    type, bind(C) :: ws_task            ! as struct ws_task
-        type(c_ptr) :: pool, data
-        integer(c_size_t) :: bytes
-        type(c_ptr) :: context
-        integer(c_int) :: kind, origin
-        type(c_ptr) :: reserved(4)
-    end type
-    type, bind(C) :: ws_task_kind       ! as struct ws_task_kind
-        type(c_ptr) :: name = c_null_ptr
-        type(c_funptr) :: run = c_null_funptr
-        type(c_ptr) :: context = c_null_ptr
-        integer(c_size_t) :: result = 0
-        type(c_funptr) :: combine = c_null_funptr, packed = c_null_funptr, pack = c_null_funptr, unpack = c_null_funptr, &
-            release = c_null_funptr
-        integer(c_int64_t) :: reserved(4) = 0
-    end type
-
-    interface
-        integer(c_int) function ws_pool_create(comm, pool) bind(C)     ! MPICH's handles are the same in C and in Fortran
-            import
-            integer(c_int), value :: comm
-            type(c_ptr), intent(out) :: pool
-        end function
-        integer(c_int) function ws_pool_register(pool, description, number) bind(C, name='ws_pool_register')
-            import
-            type(c_ptr), value :: pool
-            type(ws_task_kind), intent(in) :: description
-            integer(c_int), intent(out) :: number
-        end function
-        integer(c_int) function ws_pool_put(pool, number, data, bytes, options) bind(C)
-            import
-            type(c_ptr), value :: pool, options
-            integer(c_int), value :: number
-            integer(c_int64_t), intent(in) :: data
-            integer(c_size_t), value :: bytes
-        end function
-        integer(c_int) function ws_task_set_result(task, result, bytes) bind(C)
-            import
-            type(ws_task), intent(in) :: task
-            integer(c_int64_t), intent(in) :: result
-            integer(c_size_t), value :: bytes
-        end function
-        integer(c_int) function ws_pool_run(pool) bind(C)
-            import
-            type(c_ptr), value :: pool
-        end function
-        integer(c_int) function ws_pool_get_total(pool, number, result, bytes) bind(C)
-            import
-            type(c_ptr), value :: pool
-            integer(c_int), value :: number
-            integer(c_int64_t), intent(out) :: result
-            integer(c_size_t), value :: bytes
-        end function
-        integer(c_int) function ws_pool_free(pool) bind(C)
-            import
-            type(c_ptr), intent(inout) :: pool
-        end function
-        subroutine ws_uses(features) bind(C)
-            import
-            integer(c_int), value :: features
-        end subroutine
-    end interface
 contains
     integer(c_int) function square(task) bind(C)
         type(ws_task), intent(in) :: task
         integer(c_int64_t), pointer :: n
         call c_f_pointer(task%data, n)
-        square = ws_task_set_result(task, n * n, 8_c_size_t)
+        square = ws_task_set_result(task, n * n, c_sizeof(n))
     end function
     subroutine add(into, from, context) bind(C)
         integer(c_int64_t), intent(inout) :: into
@@ -80,35 +18,70 @@ contains
         type(c_ptr), value :: context
         if (.not. c_associated(context)) into = into + from
     end subroutine
+    ! its data and its result are arrays
+    integer(c_int) function doubled(task) bind(C)
+        type(ws_task), intent(in) :: task
+        real(c_double), pointer :: of(:)
+        call c_f_pointer(task%data, of, [task%bytes / 8])
+        doubled = ws_task_set_result(task, 2 * of, task%bytes)
+    end function
+    integer(c_int) function wrong(task) bind(C)
+        type(ws_task), intent(in) :: task
+        wrong = 7 + task%kind
+    end function
 end module
 
 program squares
     use mpi
     use tasks
     implicit none
-    character(kind=c_char, len=7), target :: name = 'square' // c_null_char
+    character(kind=c_char, len=7), target :: name = 'square' // c_null_char, other = 'double' // c_null_char
+    character(kind=c_char, len=6), target :: third = 'wrong' // c_null_char
     type(ws_task_kind) :: description
-    type(c_ptr) :: pool
-    integer(c_int) :: number, errors
+    type(ws_task_options) :: options
+    type(ws_pool_counts) :: counts
+    type(c_ptr) :: pool, never
+    integer(c_int) :: number, arrays, fails, errors
     integer(c_int64_t) :: i, total
-    integer :: error, rank
+    integer(c_int64_t), target :: future
+    integer(c_size_t) :: bytes
+    real(c_double) :: of(3), both(3)
+    integer :: error, level, rank
 
-    call ws_uses(2)     ! as the C header does: tasks may call MPI
-    call MPI_Init(error)
+    ! before MPI_Init: EINVAL
+    if (ws_pool_create(MPI_COMM_WORLD, never) == 0) error stop 'squares: a pool before MPI_Init'
+    call MPI_Init_thread(MPI_THREAD_MULTIPLE, level, error)
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+    if (ws_pool_create(MPI_COMM_NULL, never) == 0) error stop 'squares: a pool of no communicator'
     errors = ws_pool_create(MPI_COMM_WORLD, pool)
     description%name = c_loc(name)
     description%run = c_funloc(square)
     description%result = 8
     description%combine = c_funloc(add)
     errors = errors + ws_pool_register(pool, description, number)
+    description = ws_task_kind(name=c_loc(other), run=c_funloc(doubled), result=c_sizeof(of))
+    errors = errors + ws_pool_register(pool, description, arrays)
+    description = ws_task_kind(name=c_loc(third), run=c_funloc(wrong))
+    errors = errors + ws_pool_register(pool, description, fails)
     if (rank == 0) then
         do i = 1, 1000
-            errors = errors + ws_pool_put(pool, number, i, 8_c_size_t, c_null_ptr)
+            options%priority = int(mod(i, 8_c_int64_t), c_int)
+            errors = errors + ws_pool_put(pool, number, i, c_sizeof(i), options)
         end do
+        of = [1, 2, 3]
+        options = ws_task_options(future=c_loc(future))
+        errors = errors + ws_pool_put(pool, arrays, of, c_sizeof(of), options)
     end if
     errors = errors + ws_pool_run(pool)
-    errors = errors + ws_pool_get_total(pool, number, total, 8_c_size_t)
+    errors = errors + ws_pool_get_total(pool, number, total, c_sizeof(total))
+    errors = errors + ws_pool_get_counts(pool, counts)
+    if (rank == 0) then
+        errors = errors + ws_pool_get_result(pool, future, both, c_sizeof(both), bytes)
+        if (bytes /= 24 .or. any(nint(both) /= [2, 4, 6])) error stop 'squares: a wrong array'
+        if (counts%put /= 1001) error stop 'squares: wrong counts'
+        errors = errors + ws_pool_put(pool, fails, c_null_char, 1_c_size_t)
+    end if
+    if (ws_pool_run(pool) == 0) error stop 'squares: no error of a task that fails'
     errors = errors + ws_pool_free(pool)
     if (errors /= 0 .or. total /= 333833500_c_int64_t) error stop 'squares: wrong'
     if (rank == 0) print '(A)', 'right'
