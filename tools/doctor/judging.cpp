@@ -76,7 +76,7 @@ std::string under_other_mpi(const Job& job, const std::string& mpi)
 {
     if (access((lib_folder(job) + "/workshare/" + mpi + "/libws.so.1").c_str(), R_OK) != 0)
         return "";
-    return format("mpirun -n %.0f ", job.ranks) + quoted(job.machines[0].folder + "/workshare") + program_command(job) +
+    return format("mpirun -n %d ", job.ranks) + quoted(job.machines[0].folder + "/workshare") + program_command(job) +
            "     # with that MPI's mpirun";
 }
 
