@@ -256,7 +256,7 @@ def main():
             done = run(ranks, ["-bind-to", "core", "-workshare", "-workshare-quiet"], program, options)
             check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == ranks, f"{program} {options}", done)
         done = run(8, ["-workshare", "-workshare-quiet"], "flex_resize", "--bytes 1048576 --iterations 3 --json")
-        sizes = [(r["from"], r["to"]) for r in map(json.loads, done.stdout.splitlines())] if done.returncode == 0 else []
+        sizes = [(r["from"], r["to"]) for r in json.loads(done.stdout)["changes"]] if done.returncode == 0 else []
         check(sizes == [(2, 4), (4, 8), (8, 4), (4, 2)], "flex_resize", done)
         done = run(2, [], "flex_resize", "")
         check(done.returncode == 2 and "takes four ranks or more" in done.stderr, "flex_resize on 2 ranks", done)

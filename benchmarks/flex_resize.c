@@ -94,7 +94,7 @@ int main(int argc, char **argv)
                      "  --bytes N       of all rows (67108864)\n"
                      "  --iterations N  after each change (30)\n"
                      "  --slow N        ranks with an odd number take N times as long (1)\n"
-                     "  --json          one JSON object a change instead of text");
+                     "  --json          JSON instead of text");
             MPI_Finalize();
             return 0;
         }
@@ -108,18 +108,23 @@ int main(int argc, char **argv)
     for (long i = 0; i < count * width; i++)
         data[i] = (double) (displ * width + i);
     XMPI_Register(rows, &data, width, MPI_DOUBLE, XMPI_ROWS);
+    if (bench_rank == 0 && json)
+        printf("{\"program\": \"%s\", \"changes\": [", me);
     for (unsigned k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
         struct change c = change(numbers[k], all_rows, iterations);
         if (bench_rank == 0 && k > 0) { /* the first change is no measurement: memory is new */
             printf(json
-                       ? "{\"program\": \"%s\", \"from\": %d, \"to\": %d, \"seconds\": %.6f, \"mb\": %.3f, "
-                         "\"us_per_mb\": %.1f, \"balanced_after\": %ld}\n"
-                       : "%s: %d -> %d processes: %.6f s for %.3f MB (%.1f us per MB), balanced after %ld iterations\n",
-                   me, active, numbers[k], c.seconds, c.mb, c.seconds * 1e6 / c.mb, c.balanced);
+                       ? "%s{\"from\": %d, \"to\": %d, \"seconds\": %.6f, \"mb\": %.3f, \"us_per_mb\": %.1f, "
+                         "\"balanced_after\": %ld}"
+                       : "%s%d -> %d processes: %.6f s for %.3f MB (%.1f us per MB), balanced after %ld iterations\n",
+                   json ? k > 1 ? ", " : "" : "flex_resize: ", active, numbers[k], c.seconds, c.mb,
+                   c.seconds * 1e6 / c.mb, c.balanced);
             fflush(stdout);
         }
         active = numbers[k];
     }
+    if (bench_rank == 0 && json)
+        puts("]}");
     XMPI_Partition_free(&rows);
     free(data);
     MPI_Finalize();

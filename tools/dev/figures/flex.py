@@ -275,6 +275,15 @@ def moving(run, quick):
                               "us", middle, ">= 0.8", middle >= 0.8, [low, high])
 
 
+def resizing(run, quick):
+    """2 processes, 4, 8 and back; a row sleeps, so that only the change itself takes the cores. Each number is compared by the program."""
+    for slow, speeds in ((1, "equal ones"), (2, "every second one half as fast")):
+        runs = [run_flex(run, "flex_resize", ["--slow", slow], 8, 5, flags=())["changes"] for _ in range(3 if quick else 5)]
+        for changes in zip(*runs):
+            yield line.number(f"{changes[0]['from']} -> {changes[0]['to']} of 8 processes, {speeds}, sleeping work: {changes[0]['mb']:.0f} MB move, per MB", [c["us_per_mb"] for c in changes], "us", None, None,
+                              f"finish together after {', '.join(str(c['balanced_after']) for c in changes)} iterations")
+
+
 def flex(run, quick):
     yield from simulations(run, quick)
     yield from plans(run)
@@ -285,3 +294,4 @@ def flex(run, quick):
     yield from balanced(run, quick)
     yield from nodes(run, quick)
     yield from moving(run, quick)
+    yield from resizing(run, quick)
