@@ -13,17 +13,6 @@ namespace ws::group {
 
 namespace {
 
-// libomp's kmp_taskred_input_t.
-struct Input {
-    char* variable;
-    void* original; // what a copy is made of
-    size_t bytes;
-    void (*make)(void* copy, void* original); // null: all 0
-    void (*destroy)(void* copy);              // null: nothing
-    void (*add)(void* to, void* copy);
-    unsigned flags;
-};
-
 [[noreturn]] void no_memory()
 {
     std::fputs("workshare: error: no memory for the reductions of a ws taskgroup\n", stderr);
@@ -34,6 +23,17 @@ struct Input {
 
 // Those of one taskgroup.
 struct LlvmReductions {
+    // libomp's kmp_taskred_input_t.
+    struct Input {
+        char* variable;
+        void* original; // what a copy is made of
+        size_t bytes;
+        void (*make)(void* copy, void* original); // null: all 0
+        void (*destroy)(void* copy);              // null: nothing
+        void (*add)(void* to, void* copy);
+        unsigned flags;
+    };
+
     LlvmReductions* outer;
     const Task* task; // in which the taskgroup is
     unsigned group;   // how many are open in that task, with this one
@@ -82,7 +82,7 @@ WS_EXPORT void ws_task_reductions(int count, const void* inputs)
     auto* const made = new (std::nothrow) LlvmReductions{};
     if (!made)
         no_memory();
-    const auto* const given = static_cast<const Input*>(inputs);
+    const auto* const given = static_cast<const LlvmReductions::Input*>(inputs);
     made->outer = part.context.llvm_reductions;
     made->task = part.context.task;
     made->group = part.context.groups;
@@ -115,7 +115,7 @@ void end_llvm_reductions()
     for (unsigned slot = 0; slot < group->slots; slot++) {
         char* const copies = base::load_acquire(group->copies[slot]); // pairs with mine()
         for (size_t i = 0; copies && i < group->inputs.size(); i++) {
-            const Input& input = group->inputs[i];
+            const LlvmReductions::Input& input = group->inputs[i];
             input.add(input.variable, copies + group->offsets[i]);
             if (input.destroy)
                 input.destroy(copies + group->offsets[i]);
