@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""openmp_tests.py [--part K/N] [--only GROUP] [--program NAME] [--record FILE] [--seconds S] [--source PATH] PREFIX: the test programs of
-OpenMP's own libraries, GCC's libgomp and LLVM's libomp, with every region shared.
+"""openmp_tests.py [--part K/N] [--only GROUP] [--program NAME] [--text PATTERN] [--mode MODE] [--record FILE] [--seconds S] [--source PATH] PREFIX: the
+test programs of OpenMP's own libraries, GCC's libgomp and LLVM's libomp, with every region shared, or with lent cores.
 
 They come from Debian's source packages of the compilers in use, fetched once by apt-get into the cache (~/.cache/workshare), and are compiled
 with PREFIX/bin/mpicc and its like. Rank 0 of two calls the program's main function six times (once where that fails with and without); with
@@ -9,11 +9,16 @@ with PREFIX/bin/mpicc and its like. Rank 0 of two calls the program's main funct
 has; and with 16, as the program is told; three times each, as some fail by chance. Prints what each comes to, and tables. Status 1: a test
 passes without and fails with it, and is not one of those known to differ, which are told with the reason. 77: the source cannot be had.
 
+With --mode lend or auto, rank 1 waits from the start of the first call. In each other call it begins to wait some milliseconds later. What fails is
+run without and with OMP_DYNAMIC=true, too, because regions may have fewer threads then than they ask for, as in these modes.
+
 Of LLVM's, those count whose exit status is the result: most of the OpenMP Validation Suite of the University of Houston, and the library's own.
 
 --part K/N      every N-th test, from the K-th on (1/24); 1/1: all of them
 --only GROUP    c, c++ or fortran: libgomp's by GCC; clang-c, clang-c++: the same by clang; llvm-c, llvm-c++: LLVM's own
 --program NAME  those whose name begins so; of all groups
+--text PATTERN  those whose source the regular expression matches; with --part
+--mode MODE     share (if absent), lend or auto
 --record FILE   results are kept there; what it has is not run again, but counts
 --seconds S     none begins after S seconds; with --record the next call goes on
 --source PATH   an unpacked folder of tests, instead of a group's own
@@ -34,7 +39,7 @@ from foreign import job, kept_part, part, said, skip  # noqa: E402
 
 # A group's programs: what they are, the name of their tests, folders, ends of names, compiler.
 Group = collections.namedtuple('Group', 'about tests folders ends compiler')
-C, CXX, SHARED, LLVM = ('.c',), ('.C', '.c'), 'libgomp.c-c++-common', ('*', 'worksharing/*')
+C, CXX, SHARED, LLVM = ('.c',), ('.C', '.c'), 'libgomp.c-c++-common', ('*', 'worksharing/*', 'tasking/*')
 CLANG = next((name for name in ('clang-14', 'clang') if shutil.which(name)), None)
 CLANGXX = CLANG and CLANG.replace('clang', 'clang++')
 GROUPS = {
@@ -48,6 +53,7 @@ GROUPS = {
 }
 LONGEST = 60        # seconds of one job
 TURNS = 6
+LATE = 5            # milliseconds of a turn after which the other rank waits, where cores are lent
 CHANCES = 3         # of a program to fail without sharing, too
 # What legally differs, and why.
 DIFFERENT = {
@@ -134,7 +140,7 @@ def llvm_cases(group, path, text):
         yield Case(group, path, f'{group} {name_of(path)}' + (f' {n}' if len(runs) > 1 else ''), flags, [], environment, arguments)
 
 
-def cases(chosen, beginning, given):
+def cases(chosen, beginning, text, given):
     for group in chosen:
         its = GROUPS[group]
         if its.compiler[-1].endswith('None'):
@@ -145,7 +151,9 @@ def cases(chosen, beginning, given):
             for path in sorted(glob.glob(os.path.join(top, folder, '*'))):
                 if path.endswith(its.ends) and os.path.basename(path).startswith(beginning):
                     with open(path, errors='replace') as f:
-                        yield from (gcc_cases if its.tests == 'gcc' else llvm_cases)(group, path, f.read())
+                        source = f.read()
+                    if re.search(text, source):
+                        yield from (gcc_cases if its.tests == 'gcc' else llvm_cases)(group, path, source)
 
 
 def compiled(prefix, case, again, folder):
@@ -174,17 +182,18 @@ def compiled(prefix, case, again, folder):
 
 
 def told(folder, out):
-    """Why no region is shared, or '', and the chunks that helpers took."""
+    """Why no region is shared, or '', and the chunks that helpers took, or the regions that had lent cores."""
     found = KEPT.search(out)
     try:
-        with open(os.path.join(folder, 'stats.json')) as f:
-            stolen = json.load(f).get('chunks_stolen', 0)
+        with open(os.path.join(folder, 'report.json')) as f:
+            totals = json.load(f)['totals']
+        helped = totals['chunks_stolen'] + totals['openmp_lent']
     except (OSError, ValueError):
-        stolen = 0
-    return found[1] if found else '', stolen
+        helped = 0
+    return found[1] if found else '', helped
 
 
-def result_of(prefix, case, again):
+def result_of(prefix, case, again, mode):
     """What is recorded of a case: 'with' and 'without' are 'pass' or what went wrong; without is not tried where with passes."""
     result = {'label': case.label, 'group': case.group, 'with': 'not compiled', 'without': '', 'turns': 0, 'why': '', 'stolen': 0}
     with tempfile.TemporaryDirectory(prefix='workshare-openmp-') as folder:
@@ -194,15 +203,17 @@ def result_of(prefix, case, again):
                 environment.update(case.environment, TURNS=str(turns))
                 return job(prefix, [*options, '-n', '2'], [program, *case.arguments], folder, environment, LONGEST)
             result['turns'] = turns
-            result['with'], out = run(['-workshare', '-workshare-openmp=share'], OMP_NUM_THREADS='1', WS_STEAL_ALL='1',
-                                      WS_STATS_FILE=os.path.join(folder, 'stats.json'))
+            special = {'WS_STEAL_ALL': '1'} if mode == 'share' else {'LATE': str(LATE)}
+            result['with'], out = run([f'-workshare-openmp={mode}', f'-workshare-report={folder}/report.json'], OMP_NUM_THREADS='1', **special)
             if result['with'] == 'pass':
                 result['without'] = ''
                 result['why'], result['stolen'] = told(folder, out)
                 break
             result['said'] = [line for line in out.splitlines() if not BANNER.match(line)][-8:]
-            for threads in CHANCES * (2, 1, 16):
-                result['without'] = run([], OMP_NUM_THREADS=str(threads))[0]
+            dynamic = ('2 OMP_DYNAMIC', '1 OMP_DYNAMIC') if mode != 'share' else ()
+            for threads in CHANCES * (('2', '1', '16') + dynamic):
+                number, *variable = threads.split()
+                result['without'] = run([], OMP_NUM_THREADS=number, **{name: 'true' for name in variable})[0]
                 if result['without'] != 'pass':
                     result['without'] += f', {threads} threads'
                     break
@@ -234,6 +245,8 @@ def main():
     parser.add_argument('--part', type=part, default='1/24')
     parser.add_argument('--only', action='append', choices=GROUPS)
     parser.add_argument('--program', default='')
+    parser.add_argument('--text', default='')
+    parser.add_argument('--mode', choices=('share', 'lend', 'auto'), default='share')
     parser.add_argument('--record')
     parser.add_argument('--seconds', type=float)
     parser.add_argument('--source')
@@ -243,7 +256,7 @@ def main():
     if not shutil.which('objcopy'):
         skip('there is no objcopy')
     prefix = os.path.abspath(options.prefix)
-    found = list(cases(options.only or GROUPS, options.program, options.source))
+    found = list(cases(options.only or GROUPS, options.program, options.text, options.source))
     chosen = found if options.program else found[options.part]
     if not chosen:
         sys.exit('there is no such test')
@@ -251,7 +264,7 @@ def main():
     if options.record and os.path.exists(options.record):
         with open(options.record) as f:
             results = {r['label']: r for r in map(json.loads, f)}
-    print(f'{len(chosen)} of {len(found)} programs\n{"program":<44} {"with":<24} {"without":<24} chunks helped with; why not')
+    print(f'{len(chosen)} of {len(found)} programs\n{"program":<44} {"with":<24} {"without":<24} chunks, or regions, helped with; why not')
     left = 0
     with tempfile.TemporaryDirectory(prefix='workshare-openmp-') as folder:
         again = os.path.join(folder, 'again.o')
@@ -261,7 +274,7 @@ def main():
                 if time.monotonic() > until:
                     left += 1
                     continue
-                results[case.label] = result_of(prefix, case, again)
+                results[case.label] = result_of(prefix, case, again, options.mode)
                 if options.record:
                     with open(options.record, 'a') as f:
                         f.write(json.dumps(results[case.label]) + '\n')
@@ -280,7 +293,7 @@ def main():
         if r['label'] in DIFFERENT:
             print(f'known to differ: {r["label"]} {DIFFERENT[r["label"]]}')
         else:
-            print(f'FAILED with every region shared only: {r["label"]}\n  ' + '\n  '.join(r['said']))
+            print(f'FAILED with -workshare-openmp={options.mode} only: {r["label"]}\n  ' + '\n  '.join(r['said']))
     return any(r['label'] not in DIFFERENT for r in failed)
 
 
