@@ -460,9 +460,10 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
         bump(board_->process.openmp_limited);
         bump(table_.row(me_).limited);
     }
-    if (more && wish > own)
+    const bool alone = wish > own && (more || foreign_.is_attached()) && task_regions_.keeps_alone(site, own);
+    if (more && wish > own && !alone)
         extra_ = borrow(site, own, wish - own, more, now);
-    if (WS_UNLIKELY(foreign_.is_attached()) && wish > own + extra_)
+    if (WS_UNLIKELY(foreign_.is_attached()) && wish > own + extra_ && !alone)
         if (const unsigned there = foreign_.could_borrow(now))
             if (more = std::min(there, wish - own - extra_); regions_.pays(site, own + extra_, more))
                 foreign_extra_ = foreign_.borrow(more, now);
@@ -504,9 +505,12 @@ void Dpb::close_reserve(uint64_t now)
     const uint64_t tasks = Hardware::load_relaxed(tasks_);
     if (WS_LIKELY(!tasks && !members))
         return;
-    if (!ended_)
+    if (!ended_) {
         task_regions_.took(site_, (now - opened_) * threads_ + lent.used, tasks,
                            Hardware::load_relaxed(barriers_) / threads_, members != 0, lent.cores != 0);
+        if (!members)
+            task_regions_.lasted(site_, now - opened_, tasks, threads_ - extra_ - foreign_extra_, threads_);
+    }
     if (lent.cores)
         tell_lent(lent);
 }

@@ -67,6 +67,40 @@ void TaskRegions::took(const void* site, uint64_t work, uint64_t tasks, uint64_t
         its.pause = std::min((1u << std::min(its.vain - patient_executions, 8u)), most_paused);
 }
 
+bool TaskRegions::keeps_alone(const void* site, unsigned own)
+{
+    SiteHistory& its = row(site);
+    if (its.own != own || its.helped == 0)
+        return false;
+    if (its.alone == 0)
+        return true;
+    const bool alone = its.alone <= its.helped;
+    if (its.until_try > 0) {
+        its.until_try--;
+        return alone;
+    }
+    its.tries = std::min(its.tries + 1, most_tries);
+    its.until_try = first_try << its.tries;
+    return !alone;
+}
+
+void TaskRegions::lasted(const void* site, uint64_t ticks, uint64_t tasks, unsigned own, unsigned threads)
+{
+    SiteHistory& its = row(site);
+    const bool is_short = tasks > 1 && ticks * threads / tasks < grain_ticks_;
+    if (!is_short || its.own != own) {
+        its.alone = its.helped = 0;
+        its.own = own;
+        its.until_try = first_try;
+        its.tries = 0;
+    }
+    if (!is_short)
+        return;
+    const uint64_t each = std::max<uint64_t>(ticks / tasks, 1);
+    uint64_t& least = threads > own ? its.helped : its.alone;
+    least = least == 0 || each < least ? each : least + (each - least) / 4;
+}
+
 // ---- the region's
 
 void Reserve::attach(Table& table, window::Window& window, unsigned me, bool same_processes)

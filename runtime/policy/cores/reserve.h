@@ -23,11 +23,19 @@ namespace ws::policy::cores {
 
 // Which regions get them, by their site: those of tasks that are long enough for what the library does for each one
 // where there is more than one thread (a system call, in libgomp), and that have hardly any barriers.
+// And which are not to borrow cores: with more threads, short tasks may take many times as long, because the threads
+// take turns at the library's locks.
 class TaskRegions {
 public:
     explicit TaskRegions(double ticks_per_us = 1000);
     // Whether this execution is to have members in reserve.
     bool wants_reserve(const void* site);
+    // Whether this execution, which has `own` threads and could borrow cores, is to borrow none. True if its tasks are
+    // short, and executions with borrowed cores were slower or there was none without. Rarely tries the slower way.
+    bool keeps_alone(const void* site, unsigned own);
+    // An execution took `ticks` from its beginning to its end, with `threads` threads, of which `own` without borrowed
+    // cores.
+    void lasted(const void* site, uint64_t ticks, uint64_t tasks, unsigned own, unsigned threads);
     // An execution of work ticks of one thread, in which its threads put tasks and came to barriers. `reserve`: it had
     // members in reserve, and `helped`: a core was lent to one of them.
     void took(const void* site, uint64_t work, uint64_t tasks, uint64_t barriers, bool reserve, bool helped);
@@ -37,7 +45,11 @@ private:
         const void* site = nullptr;
         bool fits = false;
         unsigned vain = 0, pause = 0; // executions in a row in which nobody came; those until the next try
+        // Ticks per short task without and with borrowed cores: the least, which creeps up; 0: not known.
+        uint64_t alone = 0, helped = 0;
+        unsigned own = 0, until_try = first_try, tries = 0; // choices until the slower way is tried
     };
+    static constexpr unsigned first_try = 8, most_tries = 6; // the first interval, and how often it doubles
     SiteHistory& row(const void* site);
     uint64_t least_ticks_, grain_ticks_;
     SiteHistory rows_[128];

@@ -538,3 +538,40 @@ TEST_CASE(
     regions.took(&sites[0], 100 * ms, 1000, 1, true, true);
     CHECK(regions.wants_reserve(&sites[0]));
 }
+
+// An execution of 10000 tasks, which take `alone` or `helped` ticks each; whether it borrowed a core.
+static bool run_short_tasks(TaskRegions& regions, const void* site, unsigned own, uint64_t alone, uint64_t helped)
+{
+    const bool borrows = !regions.keeps_alone(site, own);
+    regions.lasted(site, 10000 * (borrows ? helped : alone), 10000, own, own + borrows);
+    return borrows;
+}
+
+TEST_CASE("regions of short tasks borrow cores only if they are faster with them", "[team]")
+{
+    constexpr uint64_t tenth = uint64_t(us / 10);
+    TaskRegions regions(us);
+    const int sites[4] = {};
+    // Unknown at first: tries both ways. Then it stays with the faster one, and tries the other one now and then.
+    unsigned slower = 0, faster = 0;
+    for (unsigned i = 0; i < 100; i++) {
+        slower += run_short_tasks(regions, &sites[0], 1, tenth, 5 * tenth);
+        faster += run_short_tasks(regions, &sites[1], 1, 10 * tenth, 6 * tenth);
+    }
+    CHECK(slower >= 2);
+    CHECK(slower <= 6);
+    CHECK(faster >= 94);
+    CHECK(faster <= 98);
+    // It is found when the tasks change.
+    for (unsigned i = 0; i < 200; i++)
+        slower = run_short_tasks(regions, &sites[0], 1, 10 * tenth, 6 * tenth);
+    CHECK(slower == 1);
+    // Long tasks are never without, nor is a region whose threads put none.
+    for (unsigned i = 0; i < 20; i++) {
+        CHECK(run_short_tasks(regions, &sites[2], 1, 100 * us, 200 * us));
+        CHECK(!regions.keeps_alone(&sites[3], 1));
+        regions.lasted(&sites[3], 1000 * tenth, 0, 1, 2);
+    }
+    // With other cores of its own it tries again.
+    CHECK(!regions.keeps_alone(&sites[0], 2));
+}
