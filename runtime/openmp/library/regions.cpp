@@ -187,6 +187,10 @@ struct TimedMember {
     WS_REGION_AS(name, name, version, has_reductions, result, parameters, arguments, share);                          \
     WS_REGION_AS(name##_of_llvm, name, "VERSION", has_reductions, result, parameters, arguments, )
 
+// Calls a function object that is not to be inlined. An attribute of a lambda would do, but GCC and clang want it in
+// different places.
+template <class Function> __attribute__((noinline)) void call_apart(Function function) { function(); }
+
 // The same, and somebody else may run it.
 template <class Open> class GnuRegion final : public RegionCall {
 public:
@@ -214,7 +218,7 @@ private:
     WS_REGION_UNSHARED(                                                                                               \
         name, version, false, void, parameters, arguments,                                                            \
         if (WS_UNLIKELY(sharer != nullptr)) {                                                                         \
-            [=]() mutable __attribute__((noinline)) { /* by value: else the others' arguments went through memory */  \
+            call_apart([=]() mutable { /* by value: else the others' arguments went through memory */                 \
                 auto open = [&](Body its_fn, void* its_data, unsigned its_threads) {                                  \
                     fn = its_fn;                                                                                      \
                     data = its_data;                                                                                  \
@@ -224,7 +228,7 @@ private:
                 };                                                                                                    \
                 GnuRegion region(fn, data, threads, open);                                                            \
                 what sharer(region);                                                                                  \
-            }();                                                                                                      \
+            });                                                                                                       \
             return;                                                                                                   \
         })
 
