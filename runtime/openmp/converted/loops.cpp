@@ -5,6 +5,7 @@
 // they are OpenMP's: a region of OpenMP's runs them, by the schedule that is written.
 #include "openmp/library/regions.h"
 #include "openmp/library/threads.h"
+#include "openmp/tool/tool.h"
 #include "loop/team.h"
 
 using ws::openmp::CountedRegion;
@@ -31,6 +32,7 @@ using ws::loop::self;
 using ws::loop::share_out;
 using ws::loop::team_is_short;
 using ws::base::ticks;
+namespace tool = ws::openmp::tool;
 
 namespace {
 
@@ -78,16 +80,23 @@ class SharedLoop final : public ws::openmp::RegionCall {
 public:
     explicit SharedLoop(Team& team) : RegionCall(run, &team, 0, team.site) {}
     void open(Body fn, void* data, unsigned threads) override { openmp(nullptr).parallel(fn, data, threads, 0); }
+    const void* caller() const override { return code_of(*static_cast<Team*>(data)); }
 
 private:
+    // Returns what a tool takes for the loop's place in the program: its function, because the call is not known here.
+    static const void* code_of(const Team& team) { return reinterpret_cast<const void*>(team.fn); }
     // By each virtual thread; or, where it is left to OpenMP, by each of OpenMP's.
     static void run(void* argument)
     {
         Team& team = *static_cast<Team*>(argument);
         const bool inside = self.in_region;
-        if (const ThreadSettings* const own = thread_settings)
+        if (const ThreadSettings* const own = thread_settings) {
+            if (WS_UNLIKELY(tool::watches))
+                tool::begin_work(ws::openmp::ompt::work_loop, team.iterations, code_of(team));
             share_out(team, own->number, own->size);
-        else
+            if (WS_UNLIKELY(tool::watches))
+                tool::end_work(code_of(team));
+        } else
             run_thread(argument);
         self.in_region = inside;
     }
@@ -153,6 +162,8 @@ void ws::openmp::run_by_own_threads(void (*fn)(void*), void* data, unsigned coun
     }
     OwnThreads region(fn, data, site, count);
     const CountedRegion open;
+    if (WS_UNLIKELY(tool::watches))
+        tool::hide_next_region();
     openmp(nullptr).parallel(
         [](void* argument) {
             const OpenMP& library = openmp(nullptr);

@@ -10,6 +10,7 @@
 #include "openmp/library/next.h"
 #include "openmp/library/regions.h"
 #include "openmp/library/threads.h"
+#include "openmp/tool/tool.h"
 #include "base/atomics.h"
 
 #include <cstdarg>
@@ -33,12 +34,17 @@ Next<void(void* location, int32_t thread, int32_t threads)> next_push_num_thread
 WS_THREAD_LOCAL int32_t pushed;
 
 // libomp prepares itself for regions at its first one, and before it omp_in_final() returns no. It knows nothing of
-// shared regions.
+// shared regions, and a tool nothing of this one.
 bool begin_library(void* location, void* caller)
 {
     Next<void(void*, int32_t)> end("__kmpc_end_serialized_parallel");
     const int32_t thread = llvm_number(location, caller);
+    tool::look_for_others();
+    if (tool::watches)
+        tool::hide_next_region();
     next_serialized(caller)(location, thread);
+    if (tool::watches)
+        tool::learn_kinds(thread);
     end(caller)(location, thread);
     return true;
 }
@@ -103,8 +109,11 @@ public:
           location_(region.location), fork_(fork), caller_(caller)
     {
     }
+    const void* caller() const override { return caller_; }
     void open(Body fn, void* data, unsigned threads) override
     {
+        if (WS_UNLIKELY(tool::watches))
+            tool::next_region_is_called_from(caller_);
         if (threads)
             next_push_num_threads(caller_)(location_, llvm_number(location_, caller_), int32_t(threads));
         if (WS_LIKELY(fn == this->fn && data == this->data)) { // libomp says each thread's number

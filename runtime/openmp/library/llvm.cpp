@@ -9,6 +9,7 @@
 #include "loop/participant.h"
 #include "openmp/shared/meet.h"
 #include "openmp/shared/team.h"
+#include "openmp/tool/tool.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -23,9 +24,10 @@ namespace {
 #define WS_LLVM(name) asm(".symver llvm_" #name "," #name "@VERSION")
 
 // Kinds of schedules, as clang passes them; above them bits for the modifiers.
-constexpr int32_t static_chunked = 33, static_whole = 34, static_balanced_chunked = 45, first_ordered = 64,
-                  ordered_static_chunked = 65, dynamic_chunked = 35, static_steal = 44, by_runtime = 37,
-                  by_runtime_simd = 47, monotonic = 1 << 29, nonmonotonic = 1 << 30, modifiers = 3 << 29;
+constexpr int32_t first_plain = 32, static_chunked = 33, static_whole = 34, static_balanced_chunked = 45,
+                  first_ordered = 64, ordered_static_chunked = 65, dynamic_chunked = 35, static_steal = 44,
+                  by_runtime = 37, by_runtime_simd = 47, monotonic = 1 << 29, nonmonotonic = 1 << 30,
+                  modifiers = 3 << 29;
 
 // Iterations of a loop whose last value is `last`, as a number of 64 bits.
 template <class T, class Step> uint64_t count_to(T first, T last, Step step)
@@ -40,7 +42,7 @@ template <class T, class Step> uint64_t count_to(T first, T last, Step step)
 // False: the library's.
 template <class T>
 bool distribute_static(int32_t kind, int32_t* has_last, T* lower, T* upper, std::make_signed_t<T>* stride,
-                 std::make_signed_t<T> step, std::make_signed_t<T> chunk)
+                       std::make_signed_t<T> step, std::make_signed_t<T> chunk)
 {
     if (WS_LIKELY(current == nullptr))
         return false;
@@ -91,8 +93,7 @@ bool distribute_static(int32_t kind, int32_t* has_last, T* lower, T* upper, std:
 
 // A loop that is handed out piece by piece: here in one, if no iteration waits for a later one.
 template <class T>
-bool begin_dispatch(int32_t kind, T lower, T upper, std::make_signed_t<T> step,
-                    std::make_signed_t<T> chunk)
+bool begin_dispatch(int32_t kind, T lower, T upper, std::make_signed_t<T> step, std::make_signed_t<T> chunk)
 {
     if (WS_LIKELY(current == nullptr))
         return false;
@@ -127,21 +128,67 @@ bool begin_dispatch(int32_t kind, T lower, T upper, std::make_signed_t<T> step,
     return true;
 }
 
-template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std::make_signed_t<T>* stride)
+// The kind of such a loop for a tool, as libomp 19 names it. `kind`: without modifiers.
+ompt::Work kind_for_tool(int32_t kind)
+{
+    const int32_t plain = kind >= first_ordered && kind < 2 * first_ordered ? kind - first_ordered + first_plain : kind;
+    const bool by_program = plain == by_runtime || plain == by_runtime_simd;
+    const Distribution its = by_program ? omp_schedule().distribution
+                             : plain == static_chunked || plain == static_whole || plain == static_balanced_chunked
+                                 ? Distribution::parts
+                             : plain == dynamic_chunked || plain == static_steal ? Distribution::on_demand
+                                                                                : Distribution::guided;
+    return its < Distribution::on_demand ? ompt::work_loop_static
+           : is_guided(its)              ? ompt::work_loop_guided
+                                         : ompt::work_loop_dynamic;
+}
+
+// The same two if a tool watches. Apart, because they have more to keep.
+template <class T>
+__attribute__((cold, noinline)) bool distribute_told(void* location, void* caller, int32_t kind, int32_t* has_last,
+                                                     T* lower, T* upper, std::make_signed_t<T>* stride,
+                                                     std::make_signed_t<T> step, std::make_signed_t<T> chunk)
+{
+    const uint64_t n = count_to(*lower, *upper, step);
+    const bool is_ours = distribute_static(kind, has_last, lower, upper, stride, step, chunk);
+    if (is_ours)
+        tool::begin_work(tool::work_kind(location, ompt::work_loop_static), n, caller);
+    return is_ours;
+}
+template <class T>
+__attribute__((cold, noinline)) bool begin_told(void* location, void* caller, int32_t kind, T lower, T upper,
+                                                std::make_signed_t<T> step, std::make_signed_t<T> chunk)
+{
+    if (current)
+        tool::begin_work(tool::work_kind(location, kind_for_tool(kind & ~modifiers)), count_to(lower, upper, step),
+                         caller);
+    return begin_dispatch(kind, lower, upper, step, chunk);
+}
+
+// It is over for the calling virtual thread.
+bool end_dispatch(void* caller)
+{
+    if (WS_UNLIKELY(tool::watches))
+        tool::end_work(caller);
+    return false;
+}
+
+template <class T>
+bool next_dispatch(void* caller, int32_t* has_last, T* lower, T* upper, std::make_signed_t<T>* stride)
 {
     Unit& unit = *current;
     IterationRange piece;
     uint64_t n = unit.n;
     if (WS_LIKELY(unit.way == Unit::Way::pieces)) {
         if (!unit.has_part)
-            return false;
+            return end_dispatch(caller);
         piece = unit.next_round();
     } else if (unit.way == Unit::Way::in_turn) {
         n = unit.turn.n;
         if (!unit.team->next_in_turn(unit, piece))
-            return false;
+            return end_dispatch(caller);
     } else if (!unit.team->next_on_demand(unit, piece))
-        return false;
+        return end_dispatch(caller);
     unit.has_last = piece.to == n;
     *lower = T(unit.lo + piece.from * unit.incr);
     *upper = T(unit.lo + (piece.to - 1) * unit.incr);
@@ -161,7 +208,9 @@ template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std
     {                                                                                                                 \
         static Next<decltype(llvm___kmpc_for_static_init_##suffix)> next("__kmpc_for_static_init_" #suffix);          \
         void* const caller = __builtin_return_address(0);                                                             \
-        if (!distribute_static(kind, has_last, lower, upper, stride, step, chunk))                                    \
+        if (!(WS_UNLIKELY(tool::watches)                                                                              \
+                  ? distribute_told(location, caller, kind, has_last, lower, upper, stride, step, chunk)              \
+                  : distribute_static(kind, has_last, lower, upper, stride, step, chunk)))                            \
             next(caller)(location, thread, kind, has_last, lower, upper, stride, step, chunk);                        \
     }                                                                                                                 \
     WS_LLVM(__kmpc_for_static_init_##suffix);                                                                         \
@@ -171,7 +220,8 @@ template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std
     {                                                                                                                 \
         static Next<decltype(llvm___kmpc_dispatch_init_##suffix)> next("__kmpc_dispatch_init_" #suffix);              \
         void* const caller = __builtin_return_address(0);                                                             \
-        if (!begin_dispatch(kind, lower, upper, step, chunk))                                                         \
+        if (!(WS_UNLIKELY(tool::watches) ? begin_told(location, caller, kind, lower, upper, step, chunk)              \
+                                         : begin_dispatch(kind, lower, upper, step, chunk)))                          \
             next(caller)(location, thread, kind, lower, upper, step, chunk);                                          \
     }                                                                                                                 \
     WS_LLVM(__kmpc_dispatch_init_##suffix);                                                                           \
@@ -180,7 +230,7 @@ template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std
     {                                                                                                                 \
         static Next<decltype(llvm___kmpc_dispatch_next_##suffix)> next("__kmpc_dispatch_next_" #suffix);              \
         if (current)                                                                                                  \
-            return next_dispatch(has_last, lower, upper, stride);                                                     \
+            return next_dispatch(__builtin_return_address(0), has_last, lower, upper, stride);                        \
         const SampledLibraryTime time;                                                                                \
         return next(__builtin_return_address(0))(location, thread, has_last, lower, upper, stride);                   \
     }                                                                                                                 \
@@ -202,6 +252,8 @@ WS_EXPORT void llvm___kmpc_for_static_fini(void* location, int32_t thread)
     static Next<decltype(llvm___kmpc_for_static_fini)> next("__kmpc_for_static_fini");
     if (!current)
         next(__builtin_return_address(0))(location, thread);
+    else if (WS_UNLIKELY(tool::watches))
+        tool::end_work(__builtin_return_address(0));
 }
 WS_LLVM(__kmpc_for_static_fini);
 
@@ -216,6 +268,8 @@ WS_EXPORT int32_t llvm___kmpc_reduce_nowait(void* location, int32_t thread, int3
 {
     static Next<decltype(llvm___kmpc_reduce_nowait)> next("__kmpc_reduce_nowait");
     if (current) {
+        if (WS_UNLIKELY(tool::watches))
+            tool::tell_reduction(ompt::scope_begin, __builtin_return_address(0));
         merging.lock();
         return 1; // the caller merges, and says when it has
     }
@@ -227,9 +281,11 @@ WS_LLVM(__kmpc_reduce_nowait);
 WS_EXPORT void llvm___kmpc_end_reduce_nowait(void* location, int32_t thread, void* lock)
 {
     static Next<decltype(llvm___kmpc_end_reduce_nowait)> next("__kmpc_end_reduce_nowait");
-    if (current)
+    if (current) {
         merging.unlock();
-    else
+        if (WS_UNLIKELY(tool::watches))
+            tool::tell_reduction(ompt::scope_end, __builtin_return_address(0));
+    } else
         next(__builtin_return_address(0))(location, thread, lock);
 }
 WS_LLVM(__kmpc_end_reduce_nowait);
@@ -240,6 +296,8 @@ WS_EXPORT int32_t llvm___kmpc_reduce(void* location, int32_t thread, int32_t cou
 {
     static Next<decltype(llvm___kmpc_reduce)> next("__kmpc_reduce");
     if (current) {
+        if (WS_UNLIKELY(tool::watches))
+            tool::tell_reduction(ompt::scope_begin, __builtin_return_address(0));
         merging.lock();
         return 1;
     }
@@ -254,8 +312,9 @@ WS_EXPORT void llvm___kmpc_end_reduce(void* location, int32_t thread, void* lock
     if (current) {
         merging.unlock();
         void* const caller = __builtin_return_address(0);
-        if (!ends_region(caller, loop::own_frame()))
-            current->team->barrier(*current, caller);
+        if (WS_UNLIKELY(tool::watches))
+            tool::tell_reduction(ompt::scope_end, caller);
+        waited_for(caller, loop::own_frame(), location);
         return;
     }
     const LibraryTime time;
@@ -265,30 +324,46 @@ WS_LLVM(__kmpc_end_reduce);
 
 // ---- single: the first to come; master: the first virtual thread's
 
-#define WS_LLVM_ONE(name, end, is_it)                                                                                 \
+// `told`, `end_told`: what a tool hears, with `is_this_one` and `caller`.
+#define WS_LLVM_ONE(name, end, is_it, told, end_told)                                                                 \
     WS_EXPORT int32_t llvm_##name(void* location, int32_t thread)                                                     \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
-        if (current)                                                                                                  \
-            return is_it;                                                                                             \
-        return next(__builtin_return_address(0))(location, thread);                                                   \
+        void* const caller = __builtin_return_address(0);                                                             \
+        if (current) {                                                                                                \
+            const bool is_this_one = is_it;                                                                           \
+            if (WS_UNLIKELY(tool::watches))                                                                           \
+                told;                                                                                                 \
+            return is_this_one;                                                                                       \
+        }                                                                                                             \
+        return next(caller)(location, thread);                                                                        \
     }                                                                                                                 \
     WS_LLVM(name);                                                                                                    \
     WS_EXPORT void llvm_##end(void* location, int32_t thread)                                                         \
     {                                                                                                                 \
         static Next<decltype(llvm_##end)> next(#end);                                                                 \
+        void* const caller = __builtin_return_address(0);                                                             \
         if (!current)                                                                                                 \
-            next(__builtin_return_address(0))(location, thread);                                                      \
+            next(caller)(location, thread);                                                                           \
+        else if (WS_UNLIKELY(tool::watches))                                                                          \
+            end_told;                                                                                                 \
     }                                                                                                                 \
     WS_LLVM(end)
-WS_LLVM_ONE(__kmpc_single, __kmpc_end_single, current->team->takes_single(*current));
-WS_LLVM_ONE(__kmpc_master, __kmpc_end_master, current->units.lo == 0);
+WS_LLVM_ONE(__kmpc_single, __kmpc_end_single, current->team->takes_single(*current),
+            tool::tell_single(is_this_one, caller), tool::end_work(caller));
+WS_LLVM_ONE(__kmpc_master, __kmpc_end_master, current->units.lo == 0,
+            is_this_one ? tool::tell_masked(ompt::scope_begin, caller) : void(),
+            tool::tell_masked(ompt::scope_end, caller));
 
 WS_EXPORT int32_t llvm___kmpc_masked(void* location, int32_t thread, int32_t filter)
 {
     static Next<decltype(llvm___kmpc_masked)> next("__kmpc_masked");
-    if (current)
-        return unsigned(filter) >= current->units.lo && unsigned(filter) < current->units.hi;
+    if (current) {
+        const bool is_this_one = unsigned(filter) >= current->units.lo && unsigned(filter) < current->units.hi;
+        if (WS_UNLIKELY(tool::watches) && is_this_one)
+            tool::tell_masked(ompt::scope_begin, __builtin_return_address(0));
+        return is_this_one;
+    }
     return next(__builtin_return_address(0))(location, thread, filter);
 }
 WS_LLVM(__kmpc_masked);
@@ -297,6 +372,8 @@ WS_EXPORT void llvm___kmpc_end_masked(void* location, int32_t thread)
     static Next<decltype(llvm___kmpc_end_masked)> next("__kmpc_end_masked");
     if (!current)
         next(__builtin_return_address(0))(location, thread);
+    else if (WS_UNLIKELY(tool::watches))
+        tool::tell_masked(ompt::scope_end, __builtin_return_address(0));
 }
 WS_LLVM(__kmpc_end_masked);
 
@@ -309,12 +386,18 @@ WS_EXPORT void llvm___kmpc_copyprivate(void* location, int32_t thread, size_t si
         Unit& unit = *current; // kept, as the thread may be another after a barrier
         VirtualTeam& team = *unit.team;
         void* const caller = __builtin_return_address(0);
+        const auto wait = [&] {
+            if (WS_UNLIKELY(tool::watches))
+                tool::wait(unit, location, caller);
+            else
+                team.barrier(unit, caller);
+        };
         if (did_it)
             base::store_release(team.copied, variables);
-        team.barrier(unit, caller);
+        wait();
         if (!did_it)
             copy(variables, base::load_acquire(team.copied));
-        team.barrier(unit, caller);
+        wait();
         return;
     }
     const LibraryTime time;
@@ -328,7 +411,7 @@ WS_EXPORT void llvm___kmpc_barrier(void* location, int32_t thread)
 {
     static Next<decltype(llvm___kmpc_barrier)> next("__kmpc_barrier");
     void* const caller = __builtin_return_address(0);
-    if (current && waited_for(caller, loop::own_frame()))
+    if (current && waited_for(caller, loop::own_frame(), location))
         return;
     region_comes_to_barrier();
     const LibraryTime time;
@@ -340,7 +423,7 @@ WS_EXPORT int32_t llvm___kmpc_cancel_barrier(void* location, int32_t thread)
 {
     static Next<decltype(llvm___kmpc_cancel_barrier)> next("__kmpc_cancel_barrier");
     void* const caller = __builtin_return_address(0);
-    if (current && waited_for(caller, loop::own_frame()))
+    if (current && waited_for(caller, loop::own_frame(), location))
         return 0;
     region_comes_to_barrier();
     const LibraryTime time;
@@ -383,6 +466,12 @@ bool begin_serialized()
 __attribute__((constructor)) void hear_of_serialized() { serializes = begin_serialized; }
 } // namespace
 
+Unit* unit_around(unsigned& depth)
+{
+    depth = outside.depth;
+    return depth ? outside.unit : current;
+}
+
 WS_EXPORT void llvm___kmpc_end_serialized_parallel(void* location, int32_t thread)
 {
     static Next<decltype(llvm___kmpc_end_serialized_parallel)> next("__kmpc_end_serialized_parallel");
@@ -410,8 +499,11 @@ WS_LLVM(__kmpc_end_serialized_parallel);
         return 0;                                                                                                     \
     }                                                                                                                 \
     WS_LLVM(name)
-WS_LLVM_IN_TURN(__kmpc_ordered, );
-WS_LLVM_IN_TURN(__kmpc_end_ordered, );
+#define WS_TELL_ORDERED(scope)                                                                                        \
+    if (WS_UNLIKELY(tool::watches))                                                                                   \
+    tool::tell_ordered(ompt::scope, __builtin_return_address(0))
+WS_LLVM_IN_TURN(__kmpc_ordered, WS_TELL_ORDERED(scope_begin));
+WS_LLVM_IN_TURN(__kmpc_end_ordered, WS_TELL_ORDERED(scope_end));
 WS_LLVM_IN_TURN(__kmpc_doacross_init, unit.turn.of_doacross = true);
 WS_LLVM_IN_TURN(__kmpc_doacross_post, );
 WS_LLVM_IN_TURN(__kmpc_doacross_wait, );
@@ -504,10 +596,15 @@ WS_LLVM_OTHER_TOLD(__kmpc_taskloop, WS_12, WS_RETURN, b = llvm_number(nullptr); 
                    region_puts_task(kmpc_taskloop_tasks(e, f, g, i, j)));
 WS_LLVM_OTHER_TOLD(__kmpc_taskloop_5, WS_12, WS_RETURN, b = llvm_number(nullptr); d = 0,
                    region_puts_task(kmpc_taskloop_tasks(e, f, g, i, j)));
-// So what they reduce over all threads is their virtual thread's own copy, which it adds to the others itself.
-WS_LLVM_OTHER_AS(__kmpc_task_reduction_modifier_init, return 0);
-WS_LLVM_OTHER_AS(__kmpc_taskred_modifier_init, return 0);
-WS_LLVM_OTHER_AS(__kmpc_task_reduction_modifier_fini, return 0);
+// So what they reduce over all threads is their virtual thread's own copy, which it adds to the others itself. libomp
+// has a taskgroup around them.
+#define WS_TELL_TASKGROUP(scope)                                                                                      \
+    if (WS_UNLIKELY(tool::watches))                                                                                   \
+        tool::tell_taskgroup(ompt::scope, __builtin_return_address(0));                                               \
+    return 0
+WS_LLVM_OTHER_AS(__kmpc_task_reduction_modifier_init, WS_TELL_TASKGROUP(scope_begin));
+WS_LLVM_OTHER_AS(__kmpc_taskred_modifier_init, WS_TELL_TASKGROUP(scope_begin));
+WS_LLVM_OTHER_AS(__kmpc_task_reduction_modifier_fini, WS_TELL_TASKGROUP(scope_end));
 WS_LLVM_OTHER_AS(__kmpc_task_reduction_get_th_data, return c);
 
 WS_LLVM_OTHER(__kmpc_barrier_master);

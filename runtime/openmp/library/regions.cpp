@@ -15,6 +15,8 @@
 #include "openmp/library/next.h"
 #include "openmp/library/region_times.h"
 #include "openmp/library/threads.h"
+#include "openmp/shared/share.h"
+#include "openmp/tool/tool.h"
 #include "base/environment.h"
 #include "base/os.h"
 
@@ -307,43 +309,31 @@ WS_VERSIONED(GOMP_parallel_end, GOMP_parallel_end, "GOMP_1.0");
 
 namespace {
 
-union ToolData {
-    uint64_t value;
-    void* pointer;
-};
-using ToolFunction = void (*)();
-using LookUp = ToolFunction (*)(const char* name);
-struct ToolStart {
-    int (*initialize)(LookUp look_up, int initial_device, ToolData* data);
-    void (*finalize)(ToolData* data);
-    ToolData data;
-};
-constexpr int parallel_begin = 3, parallel_end = 4, set_always = 5;
-
-void parallel_begins(ToolData*, const void*, ToolData* region, unsigned threads, int, const void*)
+void parallel_begins(ompt::Data*, const ompt::Frame*, ompt::Data* region, unsigned threads, int, const void*)
 {
     region->value = Hardware::load_relaxed(is_watched) && threads != 1;
     if (region->value)
         region_begins();
 }
 
-void parallel_ends(ToolData* region, ToolData*, int, const void*)
+void parallel_ends(ompt::Data* region, ompt::Data*, int, const void*)
 {
     if (region->value)
         region_ends();
 }
 
-int initialize_tool(LookUp look_up, int, ToolData*)
+int initialize_tool(ompt::LookUp look_up, int, ompt::Data*)
 {
-    auto set = reinterpret_cast<int (*)(int, ToolFunction)>(look_up("ompt_set_callback"));
-    tool_is_on = set && set(parallel_begin, reinterpret_cast<ToolFunction>(parallel_begins)) == set_always &&
-                 set(parallel_end, reinterpret_cast<ToolFunction>(parallel_ends)) == set_always;
+    auto set = reinterpret_cast<int (*)(int, ompt::Function)>(look_up("ompt_set_callback"));
+    tool_is_on =
+        set && set(ompt::parallel_begin, reinterpret_cast<ompt::Function>(parallel_begins)) == ompt::set_always &&
+        set(ompt::parallel_end, reinterpret_cast<ompt::Function>(parallel_ends)) == ompt::set_always;
     return tool_is_on;
 }
 
-void finalize_tool(ToolData*) {}
+void finalize_tool(ompt::Data*) {}
 
-ToolStart tool = {initialize_tool, finalize_tool, {0}};
+ompt::Start own_tool = {initialize_tool, finalize_tool, {0}};
 
 bool given(const char* name)
 {
@@ -358,14 +348,18 @@ bool workers_wanted()
 
 } // namespace
 
-// libomp asks the first function of this name at its start. The user's tool comes first, wherever it stands.
-extern "C" __attribute__((visibility("default"))) ToolStart* ompt_start_tool(unsigned version, const char* runtime)
+// libomp asks the first function of this name at its start. The user's tool comes first, wherever it stands. If regions
+// are shared, libws stands between the two (tool/tool.h).
+extern "C" __attribute__((visibility("default"))) ompt::Start* ompt_start_tool(unsigned version, const char* runtime)
 {
-    static Next<ToolStart*(unsigned, const char*)> next("ompt_start_tool"); // in the end libomp's own, which gives none
+    static Next<ompt::Start*(unsigned, const char*)> next("ompt_start_tool"); // in the end libomp's own: it gives none
     auto* const start = next.of_all();
-    if (ToolStart* theirs = start ? start(version, runtime) : nullptr)
+    ompt::Start* theirs = start ? start(version, runtime) : nullptr;
+    if (shares_regions())
+        theirs = tool::wrap(theirs, version, runtime);
+    if (theirs)
         return theirs;
-    return workers_wanted() && !given("OMP_TOOL_LIBRARIES") ? &tool : nullptr;
+    return workers_wanted() && !given("OMP_TOOL_LIBRARIES") ? &own_tool : nullptr;
 }
 
 // ---- for the runtime

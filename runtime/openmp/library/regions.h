@@ -118,6 +118,8 @@ public:
     unsigned had = 0;             // threads, where it was shared
     // Opens it as the library does. Another function may be put before the program's.
     virtual void open(Body fn, void* data, unsigned threads) = 0;
+    // Where the program calls it from; null: unknown. For tools.
+    virtual const void* caller() const { return nullptr; }
 
 protected:
     RegionCall(Body fn, void* data, unsigned threads, const void* site)

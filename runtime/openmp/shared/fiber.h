@@ -67,6 +67,7 @@ public:
     // system refuses one, those made before it are ended, because OpenMP needs their threads and memory for the region.
     bool fill(unsigned count);
     Fiber& operator[](unsigned number) { return *fibers_[number]; }
+    unsigned count() const { return count_; }
     // Ends all, and makes no others. While none of its regions is open.
     void give_up();
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "openmp/shared/meet.h"
 
+#include "openmp/tool/tool.h"
+
 #include <cstring>
 
 extern "C" const char __ehdr_start[] __attribute__((visibility("hidden"))); // the linker's
@@ -55,9 +57,13 @@ bool ends_region(const void* caller, uintptr_t frame)
     return false;
 }
 
-bool waited_for(void* caller, uintptr_t frame)
+bool waited_for(void* caller, uintptr_t frame, const void* location)
 {
     Unit& unit = *current;
+    if (WS_UNLIKELY(tool::watches)) { // it sees both barriers
+        tool::wait(unit, location, caller);
+        return true;
+    }
     if (!ends_region(caller, frame))
         unit.team->barrier(unit, caller);
     return true;

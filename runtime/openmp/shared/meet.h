@@ -28,8 +28,8 @@
 namespace ws::openmp {
 
 // All threads of the region wait for each other. `caller`: where the call returns to; `frame`: the stack pointer then
-// (own_frame() of the called function). True: they have, by libws.
-bool waited_for(void* caller, uintptr_t frame);
+// (own_frame() of the called function); `location`: libomp's ident_t, for tools. True: they have, by libws.
+bool waited_for(void* caller, uintptr_t frame, const void* location = nullptr);
 
 // Whether a call that returns to `caller` was the last deed of a region's function that libws has called: then a
 // barrier there is the region's end itself.

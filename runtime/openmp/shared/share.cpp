@@ -10,6 +10,7 @@
 #include "loop/participant.h"
 #include "openmp/shared/task_reductions.h"
 #include "openmp/shared/team.h"
+#include "openmp/tool/tool.h"
 #include "base/environment.h"
 
 #include <algorithm>
@@ -51,6 +52,17 @@ __attribute__((cold, noinline)) void leave(RegionCall& region, RegionSite* site,
     region.open(region.fn, region.data, std::min(region.threads ? region.threads : ~0u, own_threads()));
 }
 
+__attribute__((cold, noinline)) void run_with_tool(RegionCall& region, RegionSite& site, FiberCrew& crew,
+                                                   unsigned threads, Unit* outer, const Settings& settings)
+{
+    if (!tool::watches) {
+        leave(region, nullptr, nullptr);
+        return;
+    }
+    VirtualTeam team(site, region, crew, threads, outer, settings);
+    tool::run(team, region, region.threads ? region.threads : unsigned(settings.threads));
+}
+
 void run_region(RegionCall& region)
 {
     Unit* const outer = current;
@@ -62,7 +74,7 @@ void run_region(RegionCall& region)
         leave(region, nullptr, nullptr);
         return;
     }
-    const Settings settings = settings_of(outer);
+    const Settings settings = settings_of(outer); // libomp has initialized itself, and found its tool
     const unsigned threads = threads_of(region, settings, outer);
     if (threads == 1 && !outer) {
         region.open(region.fn, region.data, 1);
@@ -88,6 +100,10 @@ void run_region(RegionCall& region)
         begin_region_reductions(*region.reductions, threads);
         region.had = threads;
     }
+    if (WS_UNLIKELY(tool::is_attached)) {
+        run_with_tool(region, *site, *crew, threads, outer, settings);
+        return;
+    }
     VirtualTeam team(*site, region, *crew, threads, outer, settings);
     team.run();
 }
@@ -106,7 +122,7 @@ bool was_early()
 
 __attribute__((constructor)) void begin_sharing()
 {
-    if (is_share_asked() && was_early() && !reason()) {
+    if (shares_regions()) {
         sharer = run_region;
         loop::host().let_others = [] {
             if (current)
@@ -121,9 +137,13 @@ __attribute__((constructor)) void begin_sharing()
 
 } // namespace
 
+bool shares_regions() { return is_share_asked() && was_early() && !reason(); }
+
 const char* why_not_shared()
 {
     if (const char* why = why_threads_are_fixed())
+        return why;
+    if (const char* why = tool::why_not())
         return why;
     if (sharer)
         return nullptr;

@@ -9,4 +9,7 @@ namespace ws::openmp {
 // Why no region of this program is shared, although it was asked for; null: they are.
 const char* why_not_shared();
 
+// They are to be, as far as was known when the process began.
+bool shares_regions();
+
 } // namespace ws::openmp

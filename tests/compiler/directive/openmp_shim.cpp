@@ -4,11 +4,13 @@
 // as C.
 #include "openmp/library/regions.h"
 #include "openmp/library/threads.h"
+#include "openmp/shared/share.h"
+#include "openmp/tool/tool.h"
 
 #include <cstdlib>
 
-// Stand-ins for what threads.cpp, questions.cpp and fork.cpp define. Those files need the loops. Nobody chooses threads
-// in this library, so none of these functions is called.
+// Stand-ins for what threads.cpp, questions.cpp, fork.cpp, share.cpp and attach.cpp define. Those files need the loops.
+// Nobody chooses threads in this library, and it shares no region, so none of the other functions is called.
 namespace ws::openmp {
 const OpenMP* found_library;
 const OpenMP& find_openmp(void*) { std::abort(); }
@@ -16,6 +18,10 @@ int nesting_level() { std::abort(); }
 bool sees_forks() { std::abort(); }
 void see_all_forks() { std::abort(); }
 OmpSchedule omp_schedule() { std::abort(); }
+bool shares_regions() { return false; }
+namespace tool {
+ompt::Start* wrap(ompt::Start*, unsigned, const char*) { std::abort(); }
+} // namespace tool
 }
 
 extern "C" {
