@@ -124,8 +124,8 @@ MAIN = 'int MPI_Init(void); int main(void) { return MPI_Init(); }'
 INIT = 'int MPI_Init(void) { return 0; } int PMPI_Init(void) { return 0; }'
 expect('no MPI, no loops', compiled('plain', 'int main(void) { return 0; }'), NO_LOOPS, ('WS603', 'warning', 'none', 'mpicc'))
 expect('MPI in the program', compiled('static', INIT + MAIN), NO_LOOPS, ('WS603', 'problem', 'linked into', 'mpicc'))
-# Built where Open MPI is, else the program has to be compiled again.
-WITH_OPEN_MPI = 'mpirun -n 1 ' if os.path.exists(f'{lib}/workshare/openmpi/libws.so.1') else 'mpicc'
+# One rank for each CPU of the machine, where Workshare is built for Open MPI; else the program has to be compiled again.
+WITH_OPEN_MPI = 'mpirun -n 2 ' if os.path.exists(f'{lib}/workshare/openmpi/libws.so.1') else 'mpicc'
 for soname, what, fix in (('libmpich.so.12', 'another MPICH', f'LD_LIBRARY_PATH={quoted(lib)} mpirun'), ('libmpi.so.40', 'Open MPI', WITH_OPEN_MPI)):
     compiled(soname, INIT, '-shared', '-fPIC', f'-Wl,-soname,{soname}')
     expect(soname, compiled('other', MAIN, soname, '-Wl,--enable-new-dtags,-rpath,.'), NO_LOOPS, ('WS603', 'problem', what, fix))
