@@ -224,6 +224,27 @@ TEST_CASE("spare cores: one CPU a physical core, not the rank's own", "[topology
     CHECK(spare_cpus(cpus({}), 0).empty());
 }
 
+TEST_CASE("hwloc's variable is the user's again after a look at the machine", "[topology]")
+{
+    const char* const variable = "HWLOC_PLUGINS_PATH";
+    Machine machine("core:2 pu:1");
+    const char* const before = std::getenv(variable);
+    const std::string user = before ? before : "";
+    unsetenv(variable);
+    spare_cpus(first_cpus(2), 0);
+    places_of({0, 1});
+    CHECK_FALSE(std::getenv(variable));
+    setenv(variable, "/of/the/user", 1);
+    spare_cpus(first_cpus(2), 0);
+    places_of({0, 1});
+    REQUIRE(std::getenv(variable));
+    CHECK(std::string(std::getenv(variable)) == "/of/the/user");
+    if (before)
+        setenv(variable, user.c_str(), 1);
+    else
+        unsetenv(variable);
+}
+
 TEST_CASE("core and NUMA domain of each CPU", "[topology]")
 {
     auto places = [] {
