@@ -114,6 +114,15 @@ int ws_pool_create(MPI_Comm comm, ws_pool **pool) WS_MUST_USE;
  * @param[out] pool  the pool
  * @return 0, or an errno value
  *
+ * @par Errors
+ * Those of ws_pool_create.
+ *
+ * @par Blocking
+ * Collective over comm.
+ *
+ * @par Threads
+ * One at a time.
+ *
  * @par Source
  * Workshare.
  */

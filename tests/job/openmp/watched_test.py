@@ -10,7 +10,7 @@ from job import expect, finish, likely, loadable, repeated, run
 
 TOOL, DECLINES, ASKS_KERNEL = sys.argv[3:6]
 TIMES = {'parts_us', 'whole_us'}
-# Of regions_test.py. Not those of `teams`, which libomp runs, and nested ones, for which it takes other threads each time.
+# The kinds of regions_test.py without `teams`, which libomp runs itself, and without nested regions, whose threads differ from run to run.
 KINDS = ('plain', 'chunks', 'rounds', 'dynamic', 'dynamic_chunks', 'guided', 'auto', 'runtime', 'runtime_chunks', 'three', 'one', 'down', 'two_loops', 'variables',
          'last_of_dynamic', 'exclusion', 'uncombined', 'without_waiting', 'numbers', 'asks_late', 'numbers_in_a_row', 'number_after_loop', 'nameless_phases', 'parts',
          'single', 'barriers', 'phases', 'lock_over_barrier', 'nest_locks', 'late_nest_locks', 'late_barrier', 'late_copyprivate', 'late_order', 'late_conditional',
