@@ -13,8 +13,9 @@ module workshare_task
     implicit none
     private
     public :: ws_task, ws_task_kind, ws_task_options, ws_pool_counts
-    public :: ws_pool_create, ws_pool_register, ws_pool_put, ws_task_set_result, ws_pool_run
-    public :: ws_pool_get_total, ws_pool_get_result, ws_pool_get_counts, ws_pool_free
+    public :: ws_pool_create, ws_pool_register, ws_pool_add_group, ws_pool_put, ws_pool_cancel, ws_pool_run
+    public :: ws_task_set_result, ws_task_get_input, ws_task_wait, ws_task_is_cancelled
+    public :: ws_pool_get_total, ws_pool_get_result, ws_pool_drop_result, ws_pool_get_counts, ws_pool_free
 
     type, bind(C) :: ws_task
         type(c_ptr) :: pool, data
@@ -35,7 +36,9 @@ module workshare_task
     type, bind(C) :: ws_task_options
         integer(c_int) :: priority = 0, pinned = 0, takes = 0
         type(c_ptr) :: future = c_null_ptr  ! c_loc of an integer(c_int64_t)
-        integer(c_int64_t) :: reserved(4) = 0
+        type(c_ptr) :: inputs = c_null_ptr  ! c_loc of an array of these
+        integer(c_size_t) :: inputs_count = 0
+        integer(c_int) :: group = 0, has_rank = 0, rank = 0, reserved = 0
     end type
     type, bind(C) :: ws_pool_counts
         integer(c_int64_t) :: put, run, moved_out, moved_in, bytes_out, bytes_in, letters
@@ -62,6 +65,36 @@ module workshare_task
             type(*), intent(in) :: data(*)
             integer(c_size_t), value :: bytes
             type(ws_task_options), intent(in), optional :: options
+        end function
+        integer(c_int) function ws_pool_add_group(pool, group) bind(C, name='ws_pool_add_group')
+            import
+            type(c_ptr), value :: pool
+            integer(c_int), intent(out) :: group
+        end function
+        integer(c_int) function ws_pool_cancel(pool, group) bind(C, name='ws_pool_cancel')
+            import
+            type(c_ptr), value :: pool
+            integer(c_int), value :: group
+        end function
+        integer(c_int) function ws_task_get_input(task, index, data, bytes) bind(C, name='ws_task_get_input')
+            import
+            type(ws_task), intent(in) :: task
+            integer(c_size_t), value :: index   ! from 0 on
+            type(c_ptr), intent(out) :: data
+            integer(c_size_t), intent(out) :: bytes
+        end function
+        integer(c_int) function ws_task_wait(task, future, result, capacity, bytes) bind(C, name='ws_task_wait')
+            import
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: result
+            type(ws_task), intent(in) :: task
+            integer(c_int64_t), value :: future
+            type(*), intent(inout) :: result(*)
+            integer(c_size_t), value :: capacity
+            integer(c_size_t), intent(out) :: bytes
+        end function
+        integer(c_int) function ws_task_is_cancelled(task) bind(C, name='ws_task_is_cancelled')
+            import
+            type(ws_task), intent(in) :: task
         end function
         integer(c_int) function ws_task_set_result(task, result, bytes) bind(C, name='ws_task_set_result')
             import
@@ -90,6 +123,11 @@ module workshare_task
             type(*), intent(inout) :: result(*)
             integer(c_size_t), value :: capacity
             integer(c_size_t), intent(out) :: bytes
+        end function
+        integer(c_int) function ws_pool_drop_result(pool, future) bind(C, name='ws_pool_drop_result')
+            import
+            type(c_ptr), value :: pool
+            integer(c_int64_t), value :: future
         end function
         integer(c_int) function ws_pool_get_counts(pool, counts) bind(C, name='ws_pool_get_counts')
             import

@@ -52,9 +52,9 @@ struct ws_task {
 /**
  * A task's body. It runs once, on any rank. Several run at the same time, also on threads of one process.
  *
- * It may put tasks, run `ws for` loops and ws_for, and call MPI's point-to-point functions. Its loops are shared with
- * other ranks if the rank has no other task to share. It must not call collective functions or ws_pool_run. It must not
- * leave by longjmp. A C++ exception that leaves it ends the job.
+ * It may put tasks and wait for them (ws_task_wait), run `ws for` loops and ws_for, and call MPI's point-to-point
+ * functions. Its loops are shared with other ranks if the rank has no other task to share. It must not call collective
+ * functions or ws_pool_run. It must not leave by longjmp. A C++ exception that leaves it ends the job.
  *
  * @return 0, or a number that says what failed: ws_pool_run then fails on all ranks
  */
@@ -65,7 +65,7 @@ struct ws_task_kind {
     const char *name;           /**< for messages and the report: a string constant, the same on all ranks */
     ws_task_body *run;          /**< the body */
     void *context;              /**< this rank's own data for its tasks */
-    size_t result;              /**< largest size of a task's result, in bytes; 0: no result */
+    size_t result;              /**< largest size of a task's result, in bytes; 0: no result; SIZE_MAX: any */
     /**
      * If not NULL, the results of all tasks are combined into one, which ws_pool_get_total returns. `into` has
      * `result` bytes, 0 at first. It must be associative and commutative. Several threads call it, but only one at a
@@ -158,8 +158,61 @@ struct ws_task_options {
     int pinned;                 /**< not 0: the task runs on this rank */
     int takes;                  /**< not 0: data was allocated by malloc, is not copied, and the pool frees it */
     uint64_t *future;           /**< not NULL: the result is kept under the number stored here: ws_pool_get_result */
-    uint64_t reserved[4];       /**< must be 0 */
+    /**
+     * Futures of this rank. The task begins when their tasks have run, and ws_task_get_input returns their results,
+     * which also stay: see ws_pool_drop_result. If one of these tasks fails or is cancelled, this one does not run,
+     * and its future fails with ECANCELED. Only for flat kinds.
+     */
+    const uint64_t *inputs;
+    size_t inputs_count;        /**< number of inputs */
+    int group;                  /**< not 0: the number of its group, which ws_pool_cancel can cancel */
+    int has_rank;               /**< not 0: the task is sent to `rank` as soon as it can run */
+    int rank;                   /**< a rank of the pool; the task may move on from there, unless it is pinned */
+    int reserved;               /**< must be 0 */
 };
+
+/**
+ * Adds a group of tasks, before the first task of the group is put. All ranks add the same number of groups.
+ *
+ * @param pool        the pool
+ * @param[out] group  the group's number, from 1 on
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * EINVAL: group is NULL. ENOSPC: there are 65535 groups already.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * One at a time, and not while the pool runs.
+ *
+ * @par Source
+ * Workshare.
+ */
+int ws_pool_add_group(ws_pool *pool, int *group) WS_MUST_USE;
+
+/**
+ * Cancels a group for the rest of the run: on all ranks, its tasks that have not begun are dropped. Those that run can
+ * ask ws_task_is_cancelled. Cancelling is no failure of the run. Futures of dropped tasks fail with ECANCELED.
+ *
+ * @param pool   the pool
+ * @param group  the number of the group
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * EINVAL: there is no such group, or the pool does not run.
+ *
+ * @par Blocking
+ * None. Other ranks learn of it by a message, when they look for messages: tasks may begin there meanwhile.
+ *
+ * @par Threads
+ * Any.
+ *
+ * @par Source
+ * Workshare.
+ */
+int ws_pool_cancel(ws_pool *pool, int group) WS_MUST_USE;
 
 /**
  * Puts a task into the pool, on this rank. Call it from tasks and between runs.
@@ -172,8 +225,9 @@ struct ws_task_options {
  * @return 0, or an errno value
  *
  * @par Errors
- * EINVAL: an unknown kind, a priority out of range, data is NULL with bytes, a future of a kind without result,
- * reserved fields that are not 0, or a freed pool. ENOMEM: no memory.
+ * EINVAL: an unknown kind, a priority, group or rank out of range, data is NULL with bytes, a future of a kind without
+ * result, reserved fields that are not 0, or a freed pool. EINVAL also for inputs of a kind that is not flat, and for
+ * inputs that are no futures of this rank or whose results were taken. ENOMEM: no memory.
  *
  * @par Blocking
  * None.
@@ -212,6 +266,77 @@ int ws_pool_put(ws_pool *pool, int kind, const void *data, size_t bytes, const s
  * Workshare.
  */
 int ws_task_set_result(struct ws_task *task, const void *result, size_t bytes) WS_MUST_USE;
+
+/**
+ * Returns the result of one of a task's inputs: of the futures with which the task was put, in their order.
+ *
+ * @param task        the running task
+ * @param index       the number of the input, from 0 on
+ * @param[out] data   the result. It is aligned like the data of a task, and stays until the task ends
+ * @param[out] bytes  its size
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * EINVAL: the task has no such input.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * Any, while the task runs.
+ *
+ * @par Source
+ * Workshare.
+ */
+int ws_task_get_input(const struct ws_task *task, size_t index, const void **data, size_t *bytes) WS_MUST_USE;
+
+/**
+ * Waits until a task that the calling task has put has run, and returns its result. The future is then gone. Meanwhile
+ * the thread runs other tasks, on the same stack. Do not hold a lock that these may want.
+ *
+ * @param task         the running task, which has put the other one with a future
+ * @param future       the number that ws_pool_put stored
+ * @param[out] result  the result
+ * @param capacity     size of the memory at result
+ * @param[out] bytes   size of the result, or NULL
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * EDEADLK: another task has put it, or a thread that is none, or it has inputs that the calling task has not put: to
+ * wait for such a task could take for ever. EINVAL: no such future, a future of another pool, or another thread than
+ * the task's. EMSGSIZE: capacity is too small; the future stays, and bytes is the size. ECANCELED: the task failed or
+ * was cancelled.
+ *
+ * @par Blocking
+ * Until the task has run.
+ *
+ * @par Threads
+ * The task's own.
+ *
+ * @par Source
+ * Workshare.
+ */
+int ws_task_wait(const struct ws_task *task, uint64_t future, void *result, size_t capacity, size_t *bytes) WS_MUST_USE;
+
+/**
+ * Returns whether the group of a running task is cancelled: a long task may end early then.
+ *
+ * @param task  the running task
+ * @return 1 or 0; 0 also if it has no group
+ *
+ * @par Errors
+ * None.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * Any, while the task runs.
+ *
+ * @par Source
+ * Workshare.
+ */
+int ws_task_is_cancelled(const struct ws_task *task);
 
 /**
  * Runs tasks until none is left on any rank. A failed task does not keep others from running.
@@ -265,12 +390,12 @@ int ws_pool_get_total(ws_pool *pool, int kind, void *result, size_t bytes) WS_MU
  * @param future       the number that ws_pool_put stored
  * @param[out] result  the result
  * @param capacity     size of the memory at result
- * @param[out] bytes   size of the result
+ * @param[out] bytes   size of the result, or NULL
  * @return 0, or an errno value
  *
  * @par Errors
  * EINVAL: no such future, a future of another pool, or its task has not run. EMSGSIZE: capacity is too small; the
- * future stays. ECANCELED: the task failed.
+ * future stays, and bytes is the size. ECANCELED: the task failed or was cancelled.
  *
  * @par Blocking
  * None.
@@ -283,9 +408,31 @@ int ws_pool_get_total(ws_pool *pool, int kind, void *result, size_t bytes) WS_MU
  */
 int ws_pool_get_result(ws_pool *pool, uint64_t future, void *result, size_t capacity, size_t *bytes) WS_MUST_USE;
 
+/**
+ * Says that nobody will ask for the result of a future, which is only an input of other tasks. It is then freed as soon
+ * as these have it. The future must not be used any more.
+ *
+ * @param pool    the pool
+ * @param future  the number that ws_pool_put stored
+ * @return 0, or an errno value
+ *
+ * @par Errors
+ * EINVAL: no such future, or a future of another pool.
+ *
+ * @par Blocking
+ * None.
+ *
+ * @par Threads
+ * Any.
+ *
+ * @par Source
+ * Workshare.
+ */
+int ws_pool_drop_result(ws_pool *pool, uint64_t future) WS_MUST_USE;
+
 /** Counts of this rank since the pool was created. */
 struct ws_pool_counts {
-    uint64_t put, run;            /**< tasks put here, and run here */
+    uint64_t put, run;            /**< tasks put here, and run here; cancelled ones have not run */
     uint64_t moved_out, moved_in; /**< tasks that moved away, and that arrived */
     uint64_t bytes_out, bytes_in; /**< bytes of data that moved */
     uint64_t letters;             /**< messages sent, of any kind */

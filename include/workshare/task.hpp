@@ -85,7 +85,14 @@ template <class R, class... A> struct task_signature<R (*)(A...)> {
 template <class C, class R, class... A> struct task_signature<R (C::*)(A...) const> : task_signature<R (*)(A...)> {};
 template <class C, class R, class... A> struct task_signature<R (C::*)(A...)> : task_signature<R (*)(A...)> {};
 
-constexpr size_t most_result = 32768;
+// The task that the calling thread runs; NULL outside of tasks.
+inline thread_local ws_task* running_task = nullptr;
+
+template <class T> struct is_task_future : std::false_type {};
+
+// The first byte of a task's data says whether it has inputs. Then the next 8 tell which of its arguments these are, a
+// bit each; the others follow.
+enum : char { task_has_no_inputs = 0, task_has_inputs = 1 };
 
 // What all kinds of a pool share.
 struct task_failures {
@@ -118,30 +125,53 @@ template <class F, class R> struct task_kind_of : task_kind_base {
     {
         return body(std::get<I>(std::move(a))...);
     }
-    template <size_t... I> static arguments read(const char* from, const char* end, std::index_sequence<I...>)
+    // Where the arguments are read from.
+    struct source {
+        ws_task* task;
+        const char *from, *end;
+        uint64_t inputs = 0;
+        size_t next = 0; // input
+        explicit source(ws_task* t) : task(t), from(static_cast<const char*>(t->data)), end(from + t->bytes)
+        {
+            if (*from++ == task_has_inputs)
+                inputs = task_serializer<uint64_t>::read(from, end);
+        }
+        template <class T> T take(size_t place)
+        {
+            if (!(inputs >> place & 1))
+                return task_serializer<T>::read(from, end);
+            const void* input = nullptr;
+            size_t bytes = 0;
+            check_task_call(ws_task_get_input(task, next++, &input, &bytes));
+            const char* at = static_cast<const char*>(input) + 1; // behind the byte that says that it is one
+            return task_serializer<T>::read(at, static_cast<const char*>(input) + bytes);
+        }
+    };
+    template <size_t... I> static arguments read(ws_task* task, std::index_sequence<I...>)
     {
-        (void) from, (void) end;
-        return arguments{task_serializer<std::tuple_element_t<I, arguments>>::read(from, end)...};
+        source s(task);
+        return arguments{s.template take<std::tuple_element_t<I, arguments>>(I)...};
     }
+    // The thread may run one task in the middle of another, which waits.
+    struct runs {
+        ws_task* const outer = running_task;
+        explicit runs(ws_task* task) { running_task = task; }
+        ~runs() { running_task = outer; }
+    };
 
     static int run(ws_task* task)
     {
         auto& self = *static_cast<task_kind_of*>(task->context);
         constexpr auto all = std::make_index_sequence<std::tuple_size_v<arguments>>();
+        const runs now(task);
         try {
-            const char* const data = static_cast<const char*>(task->data);
-            arguments a = read(data, data + task->bytes, all);
+            arguments a = read(task, all);
             if constexpr (std::is_void_v<R>) {
                 self.call(a, all);
                 return 0;
             } else {
                 std::string result(1, task_gave);
                 task_serializer<R>::write(result, self.call(a, all));
-                if (result.size() > most_result)
-                    return self.threw(task, ("its result has " + std::to_string(result.size() - 1) +
-                                             " bytes, but results of tasks have at most " +
-                                             std::to_string(most_result - 1))
-                                                .c_str());
                 return ws_task_set_result(task, result.data(), result.size());
             }
         } catch (const std::exception& e) {
@@ -180,9 +210,9 @@ template <class F, class R, class Combine> struct task_kind_combined : task_kind
     {
         auto& self = *static_cast<task_kind_combined*>(task->context);
         constexpr auto all = std::make_index_sequence<std::tuple_size_v<typename base::arguments>>();
+        const typename base::runs now(task);
         try {
-            const char* const data = static_cast<const char*>(task->data);
-            typename base::arguments a = base::read(data, data + task->bytes, all);
+            typename base::arguments a = base::read(task, all);
             total t;
             std::memset(static_cast<void*>(&t), 0, sizeof t);
             t.has = task_gave;
@@ -224,27 +254,53 @@ private:
     int number_ = -1;
 };
 
-// The result of a task that this rank has put; it is there when run() is over.
+// The result of a task that this rank has put; it is there when run() is over. In the place of an argument of another
+// task, that one begins when it is there.
 template <class R> class task_future {
 public:
-    // Throws std::invalid_argument before that and the second time, task_error if the task has thrown.
+    // Within the task that has put the other one: waits for it, while the thread runs other tasks (ws_task_wait). Else
+    // it throws std::invalid_argument before the end of run(). So it does the second time; task_error if the task has
+    // thrown or was cancelled.
     R get()
     {
-        std::vector<char> bytes(detail::most_result);
+        std::string bytes(128, '\0');
         size_t size = 0;
-        const int error = ws_pool_get_result(pool_, number_, bytes.data(), bytes.size(), &size);
+        int error = take(bytes, size);
+        if (error == EMSGSIZE) {
+            bytes.resize(size);
+            error = take(bytes, size);
+        }
         if (error == ECANCELED)
-            throw task_error(size > 1 ? std::string(&bytes[1], size - 1) : std::string(ws_last_error()));
+            throw task_error(size > 1 ? bytes.substr(1, size - 1) : std::string(ws_last_error()));
         detail::check_task_call(error);
         const char* from = bytes.data() + 1;
         return task_serializer<R>::read(from, bytes.data() + size);
     }
+    // Only other tasks need the result: it is freed when they have it.
+    void drop() { detail::check_task_call(ws_pool_drop_result(pool_, number_)); }
 
 private:
+    int take(std::string& bytes, size_t& size)
+    {
+        if (detail::running_task) {
+            const int error = ws_task_wait(detail::running_task, number_, &bytes[0], bytes.size(), &size);
+            if (error != EDEADLK) // else another task has put it: it may have run, but must not be waited for
+                return error;
+        }
+        return ws_pool_get_result(pool_, number_, &bytes[0], bytes.size(), &size);
+    }
+
     friend class task_pool;
     ws_pool* pool_ = nullptr;
     uint64_t number_ = 0;
 };
+
+namespace detail {
+template <class R> struct is_task_future<task_future<R>> : std::true_type {};
+} // namespace detail
+
+// Whether the group of the running task is cancelled.
+inline bool task_is_cancelled() { return detail::running_task && ws_task_is_cancelled(detail::running_task); }
 
 // How a task is put: ws::task_options().priority(3).pinned()
 class task_options {
@@ -259,6 +315,19 @@ public:
     task_options& pinned()
     {
         given_.pinned = 1;
+        return *this;
+    }
+    // It is sent to this rank of the pool as soon as it can run, and may move on from there.
+    task_options& rank(int r)
+    {
+        given_.has_rank = 1;
+        given_.rank = r;
+        return *this;
+    }
+    // One of task_pool::add_group().
+    task_options& group(int g)
+    {
+        given_.group = g;
         return *this;
     }
     const ws_task_options& c_options() const { return given_; }
@@ -276,6 +345,11 @@ private:
 /// pool.put(kind, arguments...);                       // from tasks, too
 /// pool.put(ws::task_options().priority(3).pinned(), kind, arguments...);
 /// ws::task_future<R> future = pool.submit(kind, arguments...);
+/// pool.put(other, future, arguments...);              // begins when the result is there, and gets it
+/// R part = pool.submit(kind, arguments...).get();     // within a task: its thread runs others meanwhile
+/// int group = pool.add_group();                       // on all ranks in the same order
+/// pool.put(ws::task_options().group(group).rank(3), kind, arguments...);
+/// pool.cancel(group);                                 // from a task: those that have not begun do not run
 /// pool.run();                                         // runs all tasks; collective
 /// R result = future.get();                            // after run(), once, on the rank that put the task
 /// R total = pool.total(sums, none);                   // of the last run, on all ranks
@@ -314,7 +388,7 @@ public:
         c.name = name;
         c.run = k->run;
         c.context = k.get();
-        c.result = std::is_void_v<R> ? 0 : detail::most_result;
+        c.result = std::is_void_v<R> ? 0 : SIZE_MAX;
         kinds_.push_back(std::move(k));
         return {pool_, add(c)};
     }
@@ -350,14 +424,29 @@ public:
     template <class R, class... P, class... A>
     task_future<R> submit(const task_kind<R, std::tuple<P...>>& k, A&&... arguments)
     {
+        return submit(task_options(), k, std::forward<A>(arguments)...);
+    }
+    template <class R, class... P, class... A>
+    task_future<R> submit(const task_options& how, const task_kind<R, std::tuple<P...>>& k, A&&... arguments)
+    {
         static_assert(!std::is_void_v<R>, "the tasks have no result");
         task_future<R> f;
         f.pool_ = pool_;
-        ws_task_options o = {};
+        ws_task_options o = how.c_options();
         o.future = &f.number_;
         put_as<P...>(number_of(k), o, std::forward<A>(arguments)...);
         return f;
     }
+
+    // Makes a group, on all ranks in the same order.
+    int add_group()
+    {
+        int group = 0;
+        detail::check_task_call(ws_pool_add_group(pool_, &group));
+        return group;
+    }
+    // While the pool runs: tasks of the group that have not begun do not run, on any rank, until run() is over.
+    void cancel(int group) { detail::check_task_call(ws_pool_cancel(pool_, group)); }
 
     // Runs all tasks, on all ranks. Collective. Throws task_error on all ranks if one of them has thrown.
     void run()
@@ -413,12 +502,38 @@ private:
         detail::check_task_call(ws_pool_register(pool_, &c, &number));
         return number;
     }
-    template <class... P, class... A> void put_as(int number, const ws_task_options& o, A&&... arguments)
+    template <class P, class A>
+    static void add_argument(std::string& data, std::vector<uint64_t>& inputs, uint64_t& which, size_t place,
+                             A&& argument)
+    {
+        if constexpr (detail::is_task_future<std::decay_t<A>>::value) {
+            static_assert(std::is_same_v<std::decay_t<A>, task_future<P>>, "the future's result is no such argument");
+            if (place >= 64)
+                throw std::invalid_argument("ws::task_pool: a future as an argument beyond the 64th");
+            inputs.push_back(argument.number_);
+            which |= uint64_t(1) << place;
+        } else
+            task_serializer<P>::write(data, P(std::forward<A>(argument)));
+    }
+    template <class... P, class... A> void put_as(int number, const ws_task_options& how, A&&... arguments)
     {
         static_assert(sizeof...(P) == sizeof...(A), "as many arguments as the callable has");
-        std::string data;
-        (task_serializer<P>::write(data, P(std::forward<A>(arguments))), ...);
-        detail::check_task_call(ws_pool_put(pool_, number, data.data(), data.size(), &o));
+        constexpr bool needs = (false || ... || detail::is_task_future<std::decay_t<A>>::value);
+        std::string data(needs ? 1 + sizeof(uint64_t) : 1, detail::task_has_no_inputs);
+        std::vector<uint64_t> inputs;
+        uint64_t which = 0;
+        size_t place = 0;
+        (add_argument<P>(data, inputs, which, place++, std::forward<A>(arguments)), ...);
+        (void) place;
+        ws_task_options o = how;
+        if constexpr (needs) {
+            data[0] = detail::task_has_inputs;
+            std::memcpy(&data[1], &which, sizeof which);
+            o.inputs = inputs.data();
+            o.inputs_count = inputs.size();
+        }
+        const bool is_plain = !needs && !o.priority && !o.pinned && !o.future && !o.group && !o.has_rank;
+        detail::check_task_call(ws_pool_put(pool_, number, data.data(), data.size(), is_plain ? nullptr : &o));
     }
 
     MPI_Comm comm_;

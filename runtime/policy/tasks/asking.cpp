@@ -152,7 +152,7 @@ void Pool::look_at_letters()
 {
     store_relaxed(polled_at_, ticks());
     wire_->poll();
-    flush_results();
+    send_out();
     look_around();
     const bool expects = balancer_ && !ended_ && balancer_->expects(seconds(ticks()));
     if (expects == bool(Hardware::load_relaxed(expects_))) // relaxed: with the wire's lock
@@ -463,6 +463,13 @@ void Pool::post(int to, std::string text)
     wire_->post(to, std::move(text));
 }
 
+void Pool::end_by_damage(int from) const
+{
+    std::fprintf(stderr, "workshare: error: a message about tasks from rank %d is damaged; ending the job\n",
+                 in_world_[size_t(from)]);
+    mpi::end_job();
+}
+
 void Pool::handle_early()
 {
     const auto early = std::move(early_);
@@ -487,12 +494,10 @@ void Pool::handle(int from, const char* text, size_t bytes)
         std::lock_guard<base::SpinLock> hold(lock_);
         store_relaxed(woken_, true);
     }
-    const LetterLimits bounds = {ranks_, int(agents_.size()), kinds_.size(), Wire::tags, Queue::least_priority,
-                           Queue::most_priority};
+    const LetterLimits bounds = {ranks_, int(agents_.size()), kinds_.size(), groups_.size(), Wire::tags,
+                                 Queue::least_priority, Queue::most_priority};
     if (WS_UNLIKELY(!makes_sense(text, bytes, bounds))) {
-        std::fprintf(stderr, "workshare: error: a message about tasks from rank %d is damaged; ending the job\n",
-                     in_world_[size_t(from)]);
-        mpi::end_job();
+        end_by_damage(from);
         return;
     }
     const int node = node_of_[size_t(from)];
@@ -518,11 +523,13 @@ void Pool::handle(int from, const char* text, size_t bytes)
     case Letter::tasks:
         receive_tasks(from, text, bytes);
         break;
-    case Letter::result: {
-        const ResultHead head = head_in<ResultHead>(text, bytes);
-        std::lock_guard<base::SpinLock> hold(lock_);
-        futures_[head.future] = {true, head.failure, std::string(text + 8 + sizeof head, bytes - 8 - sizeof head)};
-        travels_.received_by(me_);
+    case Letter::result:
+        receive_result(from, text, bytes);
+        break;
+    case Letter::cancel: {
+        const Cancel c = head_in<Cancel>(text, bytes);
+        Hardware::store_relaxed(groups_[c.group - 1].is_cancelled, 1);
+        pass_on(c);
         break;
     }
     case Letter::changed:
@@ -586,7 +593,7 @@ void Pool::go_on_ending()
         own.holding = holds_;
         {
             std::lock_guard<base::SpinLock> hold(lock_);
-            if (!holds_ && (queue_.size() || active_ || !results_out_.empty()))
+            if (!holds_ && (queue_.size() || active_ || !results_out_.empty() || !placed_.empty()))
                 return;
             own.failed = first_failed_;
             own.woken = woken_;

@@ -17,7 +17,6 @@ namespace ws::policy::tasks {
 
 namespace {
 
-constexpr size_t apart_from = 16384; // bytes of a task that travel as a message of their own
 constexpr size_t guard_bytes = 64;   // behind what a user's pack() writes
 constexpr size_t most_slack = 1 << 20; // behind these: room for a pack() that writes too much
 constexpr char guard = 0x5a;
@@ -165,7 +164,7 @@ void Pool::add(Parcel& parcel, Task& t, char* bytes, size_t size)
 {
     const Kind& k = kinds_[t.kind];
     Packed p = {t.kind, t.priority, t.flags, uint8_t(std::min(t.moves + 1, 255)), size >= apart_from, 0, t.origin,
-                t.future, size};
+                t.future, size, t.group, {}};
     const size_t needs = sizeof p + (p.apart ? 0 : (size + 7) / 8 * 8);
     if (parcel.text.size() + needs > Wire::most)
         send(parcel);
@@ -173,10 +172,8 @@ void Pool::add(Parcel& parcel, Task& t, char* bytes, size_t size)
     travels_.sent_to(parcel.to);
     const uint64_t held = t.moves ? t.bytes : 0;
     const auto let_go = [this, held] { Hardware::fetch_add_full(held_, Hardware::Word(0) - held); };
-    if (p.apart) {
-        p.tag = uint16_t(next_tag_);
-        next_tag_ = (next_tag_ + 1) % Wire::tags;
-    }
+    if (p.apart)
+        p.tag = uint16_t(next_tag());
     parcel.text.append(reinterpret_cast<const char*>(&p), sizeof p);
     if (!p.apart) {
         parcel.text.append(bytes, size);
@@ -198,6 +195,13 @@ void Pool::add(Parcel& parcel, Task& t, char* bytes, size_t size)
                                     cost_.bytes_per_s += 0.3 * (rate - cost_.bytes_per_s);
                                 }
                             }});
+}
+
+uint32_t Pool::next_tag()
+{
+    const int tag = next_tag_;
+    next_tag_ = (next_tag_ + 1) % Wire::tags;
+    return uint32_t(tag);
 }
 
 // The number that have gone; what cannot be packed stays here.
@@ -226,10 +230,15 @@ void Pool::put_in_queue(const Task& t)
 
 // ---- getting
 
-void Pool::arrived(Task t, const void* packed, size_t bytes)
+void Pool::arrived(int from, Task t, const void* packed, size_t bytes)
 {
     const Kind& k = kinds_[t.kind];
     t.flags &= uint8_t(~task_on_heap);
+    if (WS_UNLIKELY((t.flags & task_has_inputs) &&
+                    (!k.is_flat() || !Inputs::make_sense(static_cast<const char*>(packed), bytes)))) {
+        end_by_damage(from);
+        return;
+    }
     if (!k.is_flat()) {
         size_t unpacked = 0;
         t.there = k.c.unpack(packed, bytes, &unpacked);
@@ -281,6 +290,7 @@ void Pool::receive_tasks(int from, const char* text, size_t bytes)
         t.origin = p.origin;
         t.future = p.future;
         t.bytes = p.bytes;
+        t.group = p.group;
         void* const own =
             p.apart || (p.bytes > Task::most_here && kinds_[t.kind].is_flat()) ? std::malloc(p.bytes) : nullptr;
         if (!own && p.apart) {
@@ -291,17 +301,18 @@ void Pool::receive_tasks(int from, const char* text, size_t bytes)
             mpi::end_job();
         }
         if (p.apart) {
-            wire_->receive(from, Wire::first_tag + p.tag, own, p.bytes, [this, t, own, p, tell, node = head.node] {
-                arrived(t, own, p.bytes);
-                if (!kinds_[t.kind].is_flat())
-                    std::free(own);
-                tell(node, 1);
-            });
+            wire_->receive(from, Wire::first_tag + p.tag, own, p.bytes,
+                           [this, from, t, own, p, tell, node = head.node] {
+                               arrived(from, t, own, p.bytes);
+                               if (!kinds_[t.kind].is_flat())
+                                   std::free(own);
+                               tell(node, 1);
+                           });
             continue;
         }
         if (own)
             std::memcpy(own, text + at, p.bytes);
-        arrived(t, own ? own : text + at, p.bytes);
+        arrived(from, t, own ? own : text + at, p.bytes);
         at += (p.bytes + 7) / 8 * 8;
         now++;
     }
@@ -312,17 +323,63 @@ void Pool::receive_tasks(int from, const char* text, size_t bytes)
         tell(head.node, now);
 }
 
-void Pool::flush_results()
+// ---- what other ranks are to have: results, tasks that were put for them, and that a group is cancelled
+
+// The wire's lock is held.
+void Pool::send_out()
 {
-    std::vector<ResultOut> out;
+    send_results();
+    send_cancels();
+    if (may_give_ && !ending_.ended())
+        send_placed();
+}
+
+// Tasks that were put for other ranks.
+void Pool::send_placed()
+{
+    std::vector<Placed> out;
     lock_.lock();
-    out.swap(results_out_);
+    out.swap(placed_);
+    store_relaxed(active_, active_ + !out.empty()); // they are neither here nor gone
     lock_.unlock();
-    for (const ResultOut& r : out) {
-        std::string text = letter(Letter::result, ResultHead{r.future, r.failure}, r.bytes.size());
-        post(r.to, text += r.bytes);
-        travels_.sent_to(r.to);
+    if (out.empty())
+        return;
+    std::stable_sort(out.begin(), out.end(), [](const Placed& a, const Placed& b) { return a.to < b.to; });
+    std::vector<Task> tasks;
+    for (size_t i = 0; i < out.size(); i++) {
+        tasks.push_back(out[i].task);
+        if (i + 1 < out.size() && out[i + 1].to == out[i].to)
+            continue;
+        uint64_t bytes = 0;
+        for (const Task& t : tasks)
+            bytes += kinds_[t.kind].is_flat() ? t.bytes : 0;
+        lock_.lock();
+        counts_.moved_out += tasks.size();
+        counts_.bytes_out += bytes;
+        lock_.unlock();
+        send_tasks(out[i].to, tasks);
+        tasks.clear();
     }
+    std::lock_guard<base::SpinLock> hold(lock_);
+    store_relaxed(active_, active_ - 1);
+}
+
+void Pool::send_cancels()
+{
+    std::vector<uint16_t> out;
+    lock_.lock();
+    out.swap(cancels_out_);
+    lock_.unlock();
+    for (const uint16_t group : out)
+        pass_on({me_, group});
+}
+
+// Down a binary tree of the ranks, whose root is who cancelled.
+void Pool::pass_on(const Cancel& c)
+{
+    const int place = (me_ - c.root + ranks_) % ranks_;
+    for (int child = 2 * place + 1; child <= 2 * place + 2 && child < ranks_; child++)
+        post((c.root + child) % ranks_, letter(Letter::cancel, c));
 }
 
 } // namespace ws::policy::tasks

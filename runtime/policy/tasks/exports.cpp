@@ -42,6 +42,21 @@ Pool* pool_of(ws_pool* tasks, const char* who)
     return nullptr;
 }
 
+Pool::Running* running_of(const ws_task* task)
+{
+    return static_cast<Pool::Running*>(const_cast<void*>(task->reserved[0]));
+}
+
+// What runs tasks, or sends what they have put, cannot go back without memory.
+template <class Call> int or_end(const char* name, Call&& call)
+{
+    try {
+        return call();
+    } catch (const std::bad_alloc&) {
+        ws::policy::tasks::end_without_memory(name);
+    }
+}
+
 bool mpi_is_there()
 {
     int begun = 0, over = 0;
@@ -107,9 +122,61 @@ WS_EXPORT int ws_pool_put(ws_pool* tasks, int kind, const void* data, size_t byt
     return __builtin_expect(result, 0) ? said(result, error) : 0;
 }
 
+WS_EXPORT int ws_pool_add_group(ws_pool* tasks, int* group)
+{
+    Pool* const pool = pool_of(tasks, "ws_pool_add_group");
+    if (!pool)
+        return EINVAL;
+    if (!group)
+        return said(EINVAL, "ws_pool_add_group: group is NULL");
+    try {
+        std::string error;
+        const int result = pool->add_group(*group, error);
+        return said(result, error);
+    } catch (const std::bad_alloc&) {
+        return said(ENOMEM, "ws_pool_add_group: no memory");
+    }
+}
+
+WS_EXPORT int ws_pool_cancel(ws_pool* tasks, int group)
+{
+    Pool* const pool = pool_of(tasks, "ws_pool_cancel");
+    if (!pool)
+        return EINVAL;
+    std::string error;
+    const int result = or_end("ws_pool_cancel", [&] { return pool->cancel(group, error); });
+    return said(result, error);
+}
+
+WS_EXPORT int ws_task_is_cancelled(const ws_task* task)
+{
+    const Pool::Running& running = *running_of(task);
+    return running.pool->is_cancelled(*running.task);
+}
+
+WS_EXPORT int ws_task_get_input(const ws_task* task, size_t index, const void** data, size_t* bytes)
+{
+    if (!data || !bytes)
+        return said(EINVAL, "ws_task_get_input: data or bytes is NULL");
+    const Pool::Running& running = *running_of(task);
+    std::string error;
+    const int failed = running.pool->input(running, index, data, bytes, error);
+    return said(failed, error);
+}
+
+WS_EXPORT int ws_task_wait(const ws_task* task, uint64_t future, void* result, size_t capacity, size_t* bytes)
+{
+    Pool::Running& running = *running_of(task);
+    std::string error;
+    const int failed = or_end("ws_task_wait", [&] {
+        return running.pool->wait_inside(running, future, result, capacity, bytes, error);
+    });
+    return said(failed, error);
+}
+
 WS_EXPORT int ws_task_set_result(ws_task* task, const void* result, size_t bytes)
 {
-    auto* const running = static_cast<Pool::Running*>(const_cast<void*>(task->reserved[0]));
+    Pool::Running* const running = running_of(task);
     std::string error;
     const int failed = running->pool->result(*running, result, bytes, error);
     return said(failed, error);
@@ -145,6 +212,16 @@ WS_EXPORT int ws_pool_get_result(ws_pool* tasks, uint64_t future, void* result, 
         return EINVAL;
     std::string error;
     const int failed = pool->future(future, result, capacity, bytes, error);
+    return said(failed, error);
+}
+
+WS_EXPORT int ws_pool_drop_result(ws_pool* tasks, uint64_t future)
+{
+    Pool* const pool = pool_of(tasks, "ws_pool_drop_result");
+    if (!pool)
+        return EINVAL;
+    std::string error;
+    const int failed = pool->drop_result(future, error);
     return said(failed, error);
 }
 

@@ -86,6 +86,11 @@ public:
     uint64_t stole_at = 0, patience = 0, steals_from = 0;
     const Hand* looked_at = nullptr;
     uint64_t begun = 0;
+    // What it runs now (Pool::Running); the waits within tasks on its stack, and how long these took since the clock
+    // was last looked at, in ticks: that is no time of the tasks that waited.
+    void* running = nullptr;
+    unsigned waits = 0;
+    uint64_t away = 0;
 
     // ---- any thread
 

@@ -24,6 +24,7 @@ enum class Letter : uint8_t {
     answer, // Counts
     begin,  // all ranks have the same kinds
     end,    // End
+    cancel, // Cancel: to the next ranks of a tree whose root is who cancelled
 };
 
 struct End {
@@ -47,7 +48,15 @@ struct TasksHead {
 struct ResultHead {
     uint32_t future;
     int32_t failure;
+    uint32_t apart, tag; // its bytes come separately
+    uint64_t bytes;
 };
+struct Cancel {
+    int32_t root;
+    uint32_t group;
+};
+
+constexpr size_t apart_from = 16384; // bytes of a task or a result that travel as a message of their own
 
 template <class T> std::string letter(Letter what, const T& head, size_t more = 0)
 {
@@ -71,12 +80,13 @@ struct Packed {
     uint16_t tag;
     uint32_t origin, future;
     uint64_t bytes;
+    uint16_t group, unused[3];
 };
 
 // What numbers in letters may be: those of a pool.
 struct LetterLimits {
     int ranks, nodes;
-    size_t kinds;
+    size_t kinds, groups;
     int tags, least_priority, most_priority;
 };
 
@@ -110,8 +120,14 @@ inline bool makes_sense(const char* text, size_t bytes, const LetterLimits& b)
         return has(sizeof(Gave)) && gift(head_in<Gave>(text, bytes).gift);
     case Letter::changed:
         return has(sizeof(Came)) && node(head_in<Came>(text, bytes).node);
-    case Letter::result:
-        return has(sizeof(ResultHead));
+    case Letter::result: {
+        const ResultHead r = head_in<ResultHead>(text, bytes);
+        return has(sizeof r) && (!r.apart || r.tag < uint32_t(b.tags));
+    }
+    case Letter::cancel: {
+        const Cancel c = head_in<Cancel>(text, bytes);
+        return has(sizeof c) && c.root >= 0 && c.root < b.ranks && c.group >= 1 && c.group <= b.groups;
+    }
     case Letter::answer:
         return has(sizeof(Counts));
     case Letter::end:
@@ -136,7 +152,7 @@ inline bool makes_sense(const char* text, size_t bytes, const LetterLimits& b)
         at += sizeof p;
         const uint64_t here = p.apart ? 0 : p.bytes;
         if (p.kind >= b.kinds || p.priority < b.least_priority || p.priority > b.most_priority ||
-            p.origin >= uint32_t(b.ranks) || (p.apart && p.tag >= b.tags) || here > bytes - at)
+            p.origin >= uint32_t(b.ranks) || p.group > b.groups || (p.apart && p.tag >= b.tags) || here > bytes - at)
             return false;
         at += (here + 7) / 8 * 8; // the last one's padding is there, too
         if (at > bytes)

@@ -124,33 +124,38 @@ int Pool::reduced(int kind, void* result, size_t bytes, std::string& error)
     return EINVAL;
 }
 
-int Pool::future(uint64_t number, void* result, size_t capacity, size_t* bytes, std::string& error)
+int Pool::add_group(int& number, std::string& error)
 {
-    if (number >> 32 != 0 && number >> 32 != serial_) {
-        error = "ws_pool_get_result: the future is of another pool";
+    if (groups_.size() >= 65535) {
+        error = "ws_pool_add_group: there are 65535 groups already";
+        return ENOSPC;
+    }
+    groups_.emplace_back();
+    number = int(groups_.size());
+    return 0;
+}
+
+int Pool::cancel(int group, std::string& error)
+{
+    if (group < 1 || size_t(group) > groups_.size()) {
+        error = "ws_pool_cancel: group " + std::to_string(group) + ", but there are " + std::to_string(groups_.size());
         return EINVAL;
     }
-    std::lock_guard<base::SpinLock> hold(lock_);
-    const auto it = number >> 32 ? futures_.find(uint32_t(number)) : futures_.end();
-    if (it == futures_.end() || !it->second.done) {
-        error = it == futures_.end() ? "ws_pool_get_result: there is no such future, or its result was taken already"
-                                     : "ws_pool_get_result: its task has not run";
+    if (!running_now_) {
+        error = "ws_pool_cancel: the pool does not run";
         return EINVAL;
     }
-    const Future& f = it->second;
-    if (f.bytes.size() > capacity) {
-        error = "ws_pool_get_result: the result has " + std::to_string(f.bytes.size()) + " bytes";
-        return EMSGSIZE;
+    {
+        const std::lock_guard<base::SpinLock> hold(lock_);
+        Group& g = groups_[size_t(group) - 1];
+        if (g.is_cancelled)
+            return 0;
+        if (wire_)
+            cancels_out_.push_back(uint16_t(group));
+        Hardware::store_relaxed(g.is_cancelled, 1);
     }
-    if (bytes)
-        *bytes = f.bytes.size();
-    if (!f.bytes.empty())
-        std::memcpy(result, f.bytes.data(), f.bytes.size());
-    const bool failed = f.failure;
-    if (failed)
-        error = "ws_pool_get_result: the task failed with " + std::to_string(f.failure);
-    futures_.erase(it);
-    return failed ? ECANCELED : 0;
+    poll(); // which sends it, unless somebody else is about to
+    return 0;
 }
 
 void Pool::count(ws_pool_counts& counts)
@@ -193,6 +198,14 @@ Pool::~Pool()
     Task t;
     while (queue_.take(t))
         drop(t);
+    for (Placed& p : placed_)
+        drop(p.task);
+    for (auto& [number, future] : futures_)
+        for (Waiter& w : future.waiters)
+            if (w.held->missing) {
+                w.held->missing = 0; // it may wait for several
+                drop(w.held->task);
+            }
     memory_.free();
     ws_pool_counts c;
     count(c);
@@ -208,6 +221,7 @@ uint64_t Pool::number_of_kinds() const
         all +=
             k.name + '\0' + std::to_string(k.c.result) + (k.is_flat() ? 'f' : 'p') + (k.c.combine ? 'c' : 'n') + '\0';
     uint64_t hash = 1469598103934665603u; // FNV-1a: nobody makes names that collide on purpose
+    all += std::to_string(groups_.size());
     for (const char c : all)
         hash = (hash ^ uint8_t(c)) * 1099511628211u;
     return hash >> 1;
@@ -228,7 +242,7 @@ void Pool::say_who_differs(std::string& error)
     all_.broadcast(&first, sizeof first, 0);
     const int64_t differs = all_.combined(By::least, int64_t(first == mine ? ranks_ : me_));
     error = "ws_pool_run: the kinds of tasks registered on rank " + std::to_string(differs) +
-            " differ from those of rank 0 (names, order, sizes of results or how data is packed)";
+            " differ from those of rank 0 (names, order, sizes of results, how data is packed, or how many groups)";
 }
 
 int Pool::run(std::string& error)
@@ -254,6 +268,8 @@ int Pool::run(std::string& error)
 
 void Pool::run_to_end()
 {
+    for (Group& g : groups_)
+        Hardware::store_relaxed(g.is_cancelled, 0);
     if (balances_)
         return run_balanced();
     kinds_differ_ = !have_same_kinds();
@@ -297,7 +313,7 @@ void Pool::run_balanced()
     lock_.unlock();
     ending_ = Ending(me_, ranks_);
     travels_.least_kinds = travels_.greatest_kinds = number_of_kinds();
-    holds_ = same_kinds_ != kinds_.size(); // nobody knows yet whether others have them, too
+    holds_ = same_kinds_ != kinds_.size() + groups_.size(); // nobody knows yet whether others have them, too
     may_give_ = !holds_;
     held_back_.clear();
     run_++;
@@ -317,7 +333,7 @@ void Pool::run_balanced()
             continue;
         std::unique_lock<std::mutex> hold(wire_lock_);
         look_around();
-        flush_results();
+        send_out();
         go_on_ending();
         if (ended_)
             break;
@@ -329,7 +345,7 @@ void Pool::run_balanced()
     rest_pulse();
     nblb_.look_while_blocked(nullptr);
     if (!kinds_differ_)
-        same_kinds_ = kinds_.size();
+        same_kinds_ = kinds_.size() + groups_.size();
     // Data that others have: it is freed. A woken rank may have sent data to one that has left this run; it travels
     // during the next run.
     while (wire_->moves_data() && !load_relaxed(woken_))

@@ -7,6 +7,7 @@
 #include "policy/tasks/balancer.h"
 #include "policy/tasks/ending.h"
 #include "policy/tasks/hand.h"
+#include "policy/tasks/inputs.h"
 #include "policy/tasks/nblb.h"
 #include "policy/tasks/predict.h"
 #include "policy/tasks/queue.h"
@@ -18,7 +19,9 @@
 #define WS_IN_LIBWS
 #include "workshare/task.h"
 
+#include <climits>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <pthread.h>
 #include <unordered_map>
@@ -35,12 +38,18 @@ namespace times = base::times;
 // No memory in the middle of what other ranks wait for: says so and ends the job.
 [[noreturn]] void end_without_memory(const char* call);
 
+struct Cancel; // letters.h
+
+// A future's failure, where others are what the task returned: it never ran.
+constexpr int failure_cancelled = INT_MIN;
+
 // What each lock guards. A thread that holds one takes only those that stand below it here.
 //
 //   wire_lock_     letters: wire_, the posting of letters, and all members from balancer_ to cost_ that have no comment
 //                  of their own; growth_; whether the pulse beats
-//   lock_          queue_, futures_, next_future_, results_out_, put_, and whether a hand is held. Written with it,
-//                  read without: queued_, first_priority_, active_, woken_
+//   lock_          queue_, futures_ with the tasks held back for them, next_future_, results_out_, placed_,
+//                  cancels_out_, put_, and whether a hand is held. Written with it, read without: queued_,
+//                  first_priority_, active_, woken_
 //   Kind::lock     a kind's times and its combined result
 //   a Hand's own   the tasks in it
 //
@@ -56,9 +65,12 @@ public:
     // As the functions of task.h. `error`: what to say.
     int add_kind(const ws_task_kind& kind, int& number, std::string& error);
     int put(int kind, const void* data, size_t bytes, const ws_task_options* options, std::string& error);
+    int add_group(int& number, std::string& error);
+    int cancel(int group, std::string& error);
     int run(std::string& error);
     int reduced(int kind, void* result, size_t bytes, std::string& error);
     int future(uint64_t number, void* result, size_t capacity, size_t* bytes, std::string& error);
+    int drop_result(uint64_t number, std::string& error);
     void count(ws_pool_counts& counts);
     bool runs() const { return running_now_; }
     const Nblb& nblb() const { return nblb_; }
@@ -74,8 +86,16 @@ public:
         bool has_result = false;
         int failure = 0;
         std::string result; // for a future
+        uint64_t number = 0; // among those of this rank that have put a task with a future; 0: it has not
     };
     int result(Running& running, const void* result, size_t bytes, std::string& error);
+    int wait_inside(Running& running, uint64_t number, void* result, size_t capacity, size_t* bytes,
+                    std::string& error);
+    int input(const Running& running, size_t index, const void** data, size_t* bytes, std::string& error) const;
+    bool is_cancelled(const Task& t) const
+    {
+        return WS_UNLIKELY(t.group) && Hardware::load_relaxed(groups_[t.group - 1].is_cancelled);
+    }
 
     void region_part(); // the body of the loop
     void step();        // the home thread, in a task, is blocked in MPI
@@ -97,10 +117,32 @@ private:
         size_t room() const { return (c.result + 15) / 16 * 16; } // of a result among those of other kinds: aligned
         void took(double seconds, double tasks);
     };
+    // A task that was put with futures, until all of these have come.
+    struct Held {
+        Task task;
+        int to = 0; // the rank that gets it then
+        size_t missing = 0;
+        bool has_failed = false, may_be_waited_for = true;
+        std::vector<Inputs::Value> values;
+    };
+    struct Waiter {
+        std::shared_ptr<Held> held;
+        size_t place; // of the result among its inputs
+    };
     struct Future {
-        bool done = false;
+        bool is_done = false, is_dropped = false; // dropped: nobody will ask for it but the waiters
+        bool may_be_waited_for = true;
         int failure = 0;
-        std::string bytes;
+        uint64_t putter = 0; // the task that put it: Running::number; 0: no task
+        Inputs::Value value;
+        std::vector<Waiter> waiters;
+    };
+    struct Placed {
+        int to;
+        Task task;
+    };
+    struct Group {
+        volatile base::Flag is_cancelled = 0; // in this run. Relaxed: a task that begins meanwhile may run
     };
     struct ResultOut {
         int to;
@@ -135,7 +177,12 @@ private:
     void combine_all();
 
     // working.cpp
+    bool are_right(const ws_task_options& options, const Kind& kind, std::string& error) const;
     void put(Task& task, const ws_task_options* options);
+    void make_future(Task& task, const ws_task_options* options, uint64_t putter, bool may_be_waited_for);
+    void enqueue(Task& task, const ws_task_options* options, int to, uint64_t putter, bool may_be_waited_for);
+    bool add_to_hand(const Task& task, int to);
+    void add_to_queue(const Task& task, int to);
     void work(uint64_t long_enough);
     size_t batch_size() const;
     bool next(Hand& hand, Task& task, size_t want);
@@ -148,8 +195,24 @@ private:
     bool open_hand();
     void close_hand();
     void wait_for_guests();
-    void run_one(Task& task);
+    bool run_one(Task& task);
     void share(size_t tasks);
+
+    // futures.cpp
+    Future* future_of(uint64_t number, const char* call, std::string& error);
+    int take(uint32_t number, const Future& f, void* result, size_t capacity, size_t* bytes, const char* call,
+             std::string& error);
+    bool look_up(Held& h, const ws_task_options& o, uint64_t putter, std::string& error);
+    int put_held(const Task& task, const ws_task_options& options, std::string& error);
+    Task with_inputs(const Held& held) const;
+    void give_up(const std::shared_ptr<Held>& held, std::vector<std::shared_ptr<Held>>& over);
+    void settle(uint32_t number, int failure, std::string bytes);
+    uint64_t number_of_putter();
+    bool is_done(uint64_t number);
+    void help_until_done(Hand& hand, uint64_t number);
+    void run_timed(Hand& hand, Task& task);
+    void send_results();
+    void receive_result(int from, const char* letter, size_t bytes);
 
     // asking.cpp
     void open_wire();
@@ -173,6 +236,7 @@ private:
     void gift(const Gift& gift, Actions& actions);
     void post(int to, std::string letter);
     void handle(int from, const char* letter, size_t bytes);
+    void end_by_damage(int from) const;
     void handle_early();
     void wait_for_kinds();
     void begin();
@@ -189,8 +253,12 @@ private:
     void add(Parcel& parcel, Task& task, char* bytes, size_t size);
     size_t send_tasks(int to, std::vector<Task>& tasks);
     void receive_tasks(int from, const char* letter, size_t bytes);
-    void arrived(Task task, const void* packed, size_t bytes);
-    void flush_results();
+    void arrived(int from, Task task, const void* packed, size_t bytes);
+    uint32_t next_tag();
+    void send_out();
+    void send_placed();
+    void send_cancels();
+    void pass_on(const Cancel& cancel);
 
     Nblb& nblb_;
     ws_pool* shell_;
@@ -215,11 +283,15 @@ private:
     bool balances_ = false;
 
     std::deque<Kind> kinds_;
-    base::SpinLock lock_; // of the queue, futures, results_out_
+    std::deque<Group> groups_; // the first has number 1
+    base::SpinLock lock_; // of the queue, futures, and what is to go to others
     Queue queue_;
     std::unordered_map<uint32_t, Future> futures_;
     uint32_t next_future_ = 1;
+    volatile base::Hardware::Word last_putter_ = 0;
     std::vector<ResultOut> results_out_;
+    std::vector<Placed> placed_;
+    std::vector<uint16_t> cancels_out_;
     // To be read without the lock: queue_.size(), the highest priority that it has.
     volatile uint64_t queued_ = 0;
     static constexpr int nothing_queued = Queue::least_priority - 1;

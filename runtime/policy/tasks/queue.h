@@ -16,6 +16,7 @@ enum TaskFlags : uint8_t {
     task_pinned = 1,
     task_has_future = 2,
     task_on_heap = 4, // the data lies at `there`
+    task_has_inputs = 8, // behind the program's own data: inputs.h
 };
 
 struct Task {
@@ -25,6 +26,7 @@ struct Task {
     int8_t priority;
     uint8_t flags;
     uint8_t moves;
+    uint16_t group; // 0: none
     uint32_t origin, future; // the rank that put it; the number there
     uint64_t bytes;
     union {

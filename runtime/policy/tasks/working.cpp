@@ -26,7 +26,6 @@ namespace {
 
 alignas(64) ws_site site = {"tasks", WS_SITE_KINDS(WS_DYNAMIC, WS_DYNAMIC) | WS_SITE_ANY_ORDER, {}};
 
-constexpr size_t most_future = 32768; // bytes of a result that travels: a letter's, with room to spare
 constexpr size_t batch = 64; // tasks that a thread takes at once
 
 void run_region_part(void* pool) { static_cast<Pool*>(pool)->region_part(); }
@@ -52,29 +51,16 @@ int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o
     t.priority = 0;
     t.flags = 0;
     t.moves = 0;
+    t.group = 0;
     t.origin = uint32_t(me_);
     t.future = 0;
     t.bytes = bytes;
     if (WS_UNLIKELY(o)) {
-        if (o->priority < Queue::least_priority || o->priority > Queue::most_priority) {
-            error = "ws_pool_put: priority " + std::to_string(o->priority) + " is not from -8 to 7";
+        if (!are_right(*o, k, error))
             return EINVAL;
-        }
-        if (o->future && !k.c.result) {
-            error = "ws_pool_put: a future, but tasks of kind '" + k.name + "' have no result";
-            return EINVAL;
-        }
-        if (o->future && k.c.result > most_future) {
-            error = "ws_pool_put: a future for results of up to " + std::to_string(k.c.result) +
-                    " bytes, but the limit is 32768";
-            return EINVAL;
-        }
-        if (o->reserved[0] | o->reserved[1] | o->reserved[2] | o->reserved[3]) {
-            error = "ws_pool_put: reserved fields of the options are not 0: not initialised?";
-            return EINVAL;
-        }
         t.priority = int8_t(o->priority);
         t.flags = o->pinned ? task_pinned : 0;
+        t.group = uint16_t(o->group);
     }
     if (WS_UNLIKELY(!k.is_flat() || (o && o->takes && bytes))) {
         t.flags |= task_on_heap;
@@ -90,15 +76,43 @@ int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o
         }
         std::memcpy(t.there, data, bytes);
     }
+    int failed = ENOMEM;
     try {
-        put(t, o);
-        return 0;
+        if (WS_UNLIKELY(o && o->inputs_count))
+            failed = put_held(t, *o, error);
+        else {
+            put(t, o);
+            return 0;
+        }
     } catch (const std::bad_alloc&) {
-        if ((t.flags & task_on_heap) && t.there != data)
-            std::free(t.there);
         error = "ws_pool_put: no memory for one more task";
-        return ENOMEM;
     }
+    if (failed && (t.flags & task_on_heap) && t.there != data)
+        std::free(t.there);
+    return failed;
+}
+
+bool Pool::are_right(const ws_task_options& o, const Kind& k, std::string& error) const
+{
+    std::string wrong;
+    if (o.reserved)
+        wrong = "ws_pool_put: reserved fields of the options are not 0: not initialised?";
+    else if (o.priority < Queue::least_priority || o.priority > Queue::most_priority)
+        wrong = "ws_pool_put: priority " + std::to_string(o.priority) + " is not from -8 to 7";
+    else if (o.future && !k.c.result)
+        wrong = "ws_pool_put: a future, but tasks of kind '" + k.name + "' have no result";
+    else if (o.group < 0 || size_t(o.group) > groups_.size())
+        wrong = "ws_pool_put: group " + std::to_string(o.group) + ", but there are " + std::to_string(groups_.size());
+    else if (o.has_rank && (o.rank < 0 || o.rank >= ranks_))
+        wrong = "ws_pool_put: rank " + std::to_string(o.rank) + " of a pool of " + std::to_string(ranks_);
+    else if (o.inputs_count && !o.inputs)
+        wrong = "ws_pool_put: " + std::to_string(o.inputs_count) + " inputs at NULL";
+    else if (o.inputs_count && !k.is_flat())
+        wrong = "ws_pool_put: inputs, but the data of tasks of kind '" + k.name + "' is packed";
+    if (wrong.empty())
+        return true;
+    error = std::move(wrong);
+    return false;
 }
 
 // Throws std::bad_alloc: then nothing has changed.
@@ -110,15 +124,35 @@ void Pool::put(Task& t, const ws_task_options* o)
         hand->added++;
         return;
     }
+    const uint64_t putter = o && o->future ? number_of_putter() : 0;
     const std::lock_guard<base::SpinLock> hold(lock_);
-    if (WS_UNLIKELY(o && o->future)) {
-        t.flags |= task_has_future;
-        t.future = next_future_;
-        futures_[t.future];
-    }
+    enqueue(t, o, o && o->has_rank ? o->rank : me_, putter, true);
+}
+
+// The pool's lock is held. Until *o->future is set, the future counts for nothing.
+void Pool::make_future(Task& t, const ws_task_options* o, uint64_t putter, bool may_be_waited_for)
+{
+    if (WS_LIKELY(!o || !o->future))
+        return;
+    t.flags |= task_has_future;
+    t.future = next_future_;
+    Future& f = futures_[t.future] = {};
+    f.putter = putter;
+    f.may_be_waited_for = may_be_waited_for;
+}
+
+// The pool's lock is held. Throws std::bad_alloc: then nothing has changed.
+void Pool::enqueue(Task& t, const ws_task_options* o, int to, uint64_t putter, bool may_be_waited_for)
+{
     const bool is_first = !active_ && !queue_.size();
+    make_future(t, o, putter, may_be_waited_for);
     try {
-        queue_.put(t, t.flags & task_pinned);
+        if (add_to_hand(t, to))
+            own_hand->added++;
+        else {
+            add_to_queue(t, to);
+            put_++;
+        }
     } catch (...) {
         futures_.erase(t.future);
         throw;
@@ -129,8 +163,27 @@ void Pool::put(Task& t, const ws_task_options* o)
         next_future_++;
         *o->future = serial_ << 32 | t.future;
     }
+}
+
+// The calling thread's, which takes first what it has put last: what it waits for is not below other tasks then, and
+// its stack stays low. False: it has none, or the task has to pass through the queue.
+bool Pool::add_to_hand(const Task& t, int to)
+{
+    Hand* const hand = pool_of_hand == this ? own_hand : nullptr;
+    if (!hand || !hand->is_active || !hand->holds_kind(t.kind) || t.priority != 0 || (t.flags & task_pinned) ||
+        to != me_)
+        return false;
+    hand->put(t);
+    return true;
+}
+
+// The pool's lock is held.
+void Pool::add_to_queue(const Task& t, int to)
+{
+    if (to != me_ && wire_)
+        return placed_.push_back({to, t});
+    queue_.put(t, t.flags & task_pinned);
     queue_changed();
-    put_++;
     kinds_[t.kind].waiting++;
 }
 
@@ -148,11 +201,12 @@ void Pool::work(uint64_t long_enough)
     const auto look_at_clock = [&] {
         const uint64_t now = ticks();
         if (timed) {
-            const double mean = load_relaxed(mean_s_), each = seconds(now - last) / double(timed);
+            const double mean = load_relaxed(mean_s_), each = seconds(now - last - hand.away) / double(timed);
             kinds_[kind].took(each, double(timed));
             store_relaxed(mean_s_, mean > 0 ? mean + (each - mean) * std::min(1.0, 0.05 * double(timed)) : each);
         }
         timed = 0;
+        hand.away = 0;
         return last = now;
     };
     for (;;) {
@@ -168,9 +222,9 @@ void Pool::work(uint64_t long_enough)
         if (WS_UNLIKELY(timed && t.kind != kind))
             look_at_clock();
         kind = t.kind;
-        run_one(t);
-        hand.run++;
-        timed++;
+        const bool has_run = run_one(t);
+        hand.run += has_run;
+        timed += has_run;
         if (++unlooked < want)
             continue;
         unlooked = 0;
@@ -385,27 +439,39 @@ void Pool::Kind::took(double seconds, double tasks)
     lock.unlock();
 }
 
-void Pool::run_one(Task& t)
+// False: its group is cancelled, and it is dropped.
+bool Pool::run_one(Task& t)
 {
     Kind& k = kinds_[t.kind];
-    Running running = {this, &t, false, 0, {}};
+    Running running = {this, &t, false, 0, {}, 0};
     ws_task told = {
         shell_, t.data(), t.bytes, k.c.context, t.kind, int(t.origin), {&running, nullptr, nullptr, nullptr}};
-    const int failure = call_task(k.c.run, &told);
-    if (WS_UNLIKELY(failure || running.failure))
+    if (WS_UNLIKELY(t.flags & task_has_inputs))
+        told.bytes = Inputs(static_cast<const char*>(t.data()), t.bytes).own_bytes();
+    const bool runs = !is_cancelled(t);
+    int failure = failure_cancelled;
+    if (WS_LIKELY(runs)) {
+        void* const outer = own_hand->running;
+        own_hand->running = &running;
+        failure = call_task(k.c.run, &told);
+        own_hand->running = outer;
+    }
+    if (WS_UNLIKELY(runs && (failure || running.failure)))
         fail(t, failure ? failure : running.failure,
              running.failure ? "gave a result of more bytes than its kind says" : nullptr);
     if (WS_UNLIKELY(t.flags & (task_on_heap | task_has_future))) {
         if (t.flags & task_has_future) {
             const int f = failure ? failure : running.failure;
-            std::lock_guard<base::SpinLock> hold(lock_);
             if (t.origin == uint32_t(me_))
-                futures_[t.future] = {true, f, std::move(running.result)};
-            else
+                settle(t.future, f, std::move(running.result));
+            else {
+                std::lock_guard<base::SpinLock> hold(lock_);
                 results_out_.push_back({int(t.origin), t.future, f, std::move(running.result)});
+            }
         }
         drop(t);
     }
+    return runs;
 }
 
 // ---- what several threads of the process run

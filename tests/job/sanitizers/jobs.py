@@ -43,6 +43,7 @@ for seed in range(1, 21 if soak else 2):
     for args, how in jobs if soak or sanitizer == 'thread' else jobs[1::2]:
         job(*args, **how)
 job('tasks_cases', 'new_kinds', ranks=1)
+job('tasks_cases', 'waits', ranks=4, MPIR_CVAR_NUM_CLIQUES='2', steals=False)
 
 if CORES < 2:
     skip('needs two cores for the errors that must be found')

@@ -93,11 +93,120 @@ static void belongs(void)
     expect(ws_pool_free(&other) == 0, "it is freed");
 }
 
+/* ---- tasks that wait for others, get results of others, or are cancelled */
+
+static int fib_kind, sum_kind, group;
+
+/* Fibonacci's number n: waits for one part, and for a task that adds the two. */
+static int fib(struct ws_task *task)
+{
+    const long n = *(const long *) task->data, less[2] = { n - 1, n - 2 };
+    uint64_t parts[2], sum;
+    struct ws_task_options o = { 0 };
+    long first = 0, result = n;
+    size_t bytes = 0;
+    if (n < 2)
+        return ws_task_set_result(task, &result, sizeof result);
+    for (int i = 0; i < 2; i++) {
+        o.future = &parts[i];
+        expect(ws_pool_put(pool, fib_kind, &less[i], sizeof less[i], &o) == 0, "a part is put");
+    }
+    o.future = &sum;
+    o.inputs = parts;
+    o.inputs_count = 2;
+    expect(ws_pool_put(pool, sum_kind, NULL, 0, &o) == 0, "the sum is put");
+    expect(ws_pool_drop_result(pool, parts[1]) == 0, "only the sum needs it");
+    expect(refused(ws_pool_drop_result(pool, parts[1]), EINVAL, "no such future"), "it is gone");
+    expect(ws_task_wait(task, parts[0], &first, sizeof first, NULL) == 0, "a part comes");
+    expect(ws_task_wait(task, sum, NULL, 0, &bytes) == EMSGSIZE && bytes == sizeof result, "the sum's size");
+    expect(ws_task_wait(task, sum, &result, sizeof result, &bytes) == 0 && result >= first, "the sum comes");
+    expect(ws_task_wait(task, sum, &result, sizeof result, &bytes) == EINVAL, "only once");
+    return ws_task_set_result(task, &result, sizeof result);
+}
+
+static int sum_of_inputs(struct ws_task *task)
+{
+    const void *data[2] = { NULL, NULL };
+    size_t bytes[2] = { 0, 0 };
+    expect(ws_task_get_input(task, 0, &data[0], &bytes[0]) == 0 && bytes[0] == sizeof(long), "the first input");
+    expect(ws_task_get_input(task, 1, &data[1], &bytes[1]) == 0 && bytes[1] == sizeof(long), "the second input");
+    expect(ws_task_get_input(task, 2, &data[1], &bytes[1]) == EINVAL, "there is no third");
+    expect(refused(ws_task_get_input(task, 0, NULL, NULL), EINVAL, "is NULL"), "nowhere to say where it is");
+    const long sum = *(const long *) data[0] + *(const long *) data[1];
+    return ws_task_set_result(task, &sum, sizeof sum);
+}
+
+static int look_for(struct ws_task *task)
+{
+    const long n = *(const long *) task->data;
+    usleep(300);
+    if (n == 3) {
+        expect(!ws_task_is_cancelled(task), "it is not cancelled yet");
+        expect(ws_pool_cancel(task->pool, group) == 0, "it is cancelled");
+        expect(ws_pool_cancel(task->pool, group) == 0, "again, which changes nothing");
+        expect(ws_task_is_cancelled(task), "the task knows it");
+    }
+    return ws_task_set_result(task, &n, sizeof n);
+}
+
+static void waits(void)
+{
+    const struct ws_task_kind kinds[] = {
+        {.name = "fib", .run = fib, .result = sizeof(long)},
+        {.name = "sum", .run = sum_of_inputs, .result = sizeof(long)},
+        {.name = "search", .run = look_for, .result = sizeof(long)},
+        {.name = "long",
+         .run = give_one,
+         .result = sizeof(long),
+         .packed = (size_t(*)(const void *, size_t))abort,
+         .pack = (void (*)(const void *, size_t, void *))abort,
+         .unpack = (void *(*)(const void *, size_t, size_t *))abort,
+         .release = (void (*)(void *, size_t))abort},
+    };
+    enum { searches = 300 };
+    uint64_t number, found[searches];
+    long n = 14, result = 0, dropped = 0;
+    fib_kind = add_kind(&kinds[0]);
+    sum_kind = add_kind(&kinds[1]);
+    const int search = add_kind(&kinds[2]), packed = add_kind(&kinds[3]);
+    expect(refused(ws_pool_add_group(pool, NULL), EINVAL, "group is NULL"), "nowhere to put the group");
+    expect(ws_pool_add_group(pool, &group) == 0 && group == 1, "a group");
+    struct ws_task_options o = {.future = &number };
+    expect(ws_pool_put(pool, fib_kind, &n, sizeof n, &o) == 0, "it is put");
+    o.inputs_count = 1;
+    expect(refused(ws_pool_put(pool, fib_kind, &n, sizeof n, &o), EINVAL, "1 inputs at NULL"), "no inputs");
+    o.inputs = &number;
+    expect(refused(ws_pool_put(pool, packed, &n, sizeof n, &o), EINVAL, "is packed"), "inputs of packed data");
+    const uint64_t none = number + 1;
+    o.inputs = &none;
+    expect(refused(ws_pool_put(pool, fib_kind, &n, sizeof n, &o), EINVAL, "ws_pool_put: inputs: there is no such"),
+           "no future");
+    o = (struct ws_task_options) {.group = 2 };
+    expect(refused(ws_pool_put(pool, fib_kind, &n, sizeof n, &o), EINVAL, "group 2, but there are 1"), "no group");
+    o = (struct ws_task_options) {.has_rank = 1,.rank = ranks };
+    expect(refused(ws_pool_put(pool, fib_kind, &n, sizeof n, &o), EINVAL, "of a pool of"), "no rank");
+    expect(refused(ws_pool_cancel(pool, 1), EINVAL, "does not run"), "nothing to cancel");
+    expect(refused(ws_pool_cancel(pool, 2), EINVAL, "group 2, but there are 1"), "no group to cancel");
+    for (long i = 0; i < searches; i++) {
+        o = (struct ws_task_options) {.future = &found[i],.group = group,.has_rank = 1,.rank = (int) (i % ranks) };
+        expect(ws_pool_put(pool, search, &i, sizeof i, &o) == 0, "a search");
+    }
+    expect(ws_pool_run(pool) == 0, "the pool runs");
+    expect(ws_pool_get_result(pool, number, &result, sizeof result, NULL) == 0 && result == 377, "fib(14)");
+    for (long i = 0; i < searches; i++) {
+        const int error = ws_pool_get_result(pool, found[i], &result, sizeof result, NULL);
+        expect(error ? refused(error, ECANCELED, "was cancelled") : result == i, "a search has ended");
+        dropped += error == ECANCELED;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &dropped, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    expect(dropped > 0, "some were cancelled");
+}
+
 static void arguments(void)
 {
     struct ws_task_kind bad = {.name = "bad" };
     const struct ws_task_kind good = {.name = "good", .run = nothing };
-    struct ws_task_options high = {.priority = 8 }, dirty = {.reserved = {1} };
+    struct ws_task_options high = {.priority = 8 }, dirty = {.reserved = 1 };
     uint64_t future;
     const struct ws_task_options wants = {.future = &future };
     int number;
@@ -611,6 +720,8 @@ int main(int argc, char **argv)
         many_large(argc > 3 ? atoi(argv[3]) : 12);
     } else if (strcmp(which, "with_mpi") == 0)
         with_mpi();
+    else if (strcmp(which, "waits") == 0)
+        waits();
     else if (strcmp(which, "priorities") == 0)
         priorities();
     else if (strcmp(which, "new_kinds") == 0)

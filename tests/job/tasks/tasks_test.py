@@ -96,12 +96,12 @@ def large(*args, out, right='', **how):
 
 def cases():
     for ranks, nodes, workshare in ((1, 1, False), (4, 2, True), (3, 1, True)):
-        for case in ('arguments', 'after_the_end', 'fails', 'overflow', 'lists', 'with_mpi', 'priorities') + ('kinds_differ',) * (ranks > 1):
+        for case in ('arguments', 'after_the_end', 'fails', 'overflow', 'lists', 'with_mpi', 'priorities', 'waits') + ('kinds_differ',) * (ranks > 1):
             result = job('tasks_cases', case, ranks=ranks, nodes=nodes, workshare=workshare)
             expect_lines(result, result.out, '^right$')
     for ranks, nodes, workshare in ((1, 1, False), (4, 2, True), (3, 3, True)):
         for program in 'tasks_pool', 'tasks_squares':
-            result = job(program, ranks=ranks, nodes=nodes, workshare=workshare)
+            result = job(program, *(['moves'] if workshare else []), ranks=ranks, nodes=nodes, workshare=workshare)
             expect_lines(result, result.out, '^right$')
     expect_lines(result, job('tasks_cases', 'new_kinds', ranks=1, workshare=False).out, '^right$')
     for too_many in 3, 300: # words of 8 bytes

@@ -5,13 +5,14 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstddef>
 #include <random>
 
 using namespace ws::policy::tasks;
 
 namespace {
 
-constexpr LetterLimits bounds = {6, 3, 4, 16384, -8, 7};
+constexpr LetterLimits bounds = {6, 3, 4, 2, 16384, -8, 7};
 
 bool fits(const std::string& text) { return makes_sense(text.data(), text.size(), bounds); }
 
@@ -28,7 +29,7 @@ std::string tasks(const std::vector<Packed>& all, int node = 1)
 
 Packed task(uint64_t bytes, bool apart = false)
 {
-    return {3, 7, 0, 1, uint8_t(apart), 5, 5, 0, bytes};
+    return {3, 7, 0, 1, uint8_t(apart), 5, 5, 0, bytes, 2, {}};
 }
 
 // Goes through the tasks as Pool::receive_tasks() does. False if it would read beyond the letter.
@@ -68,7 +69,9 @@ TEST_CASE("letters that ranks write make sense", "[letters]")
     CHECK(fits(letter(Letter::give, gift)));
     CHECK(fits(letter(Letter::gave, Gave{gift, 2})));
     CHECK(fits(letter(Letter::changed, Came{0, 0})));
-    CHECK(fits(letter(Letter::result, ResultHead{1, 0}) + "result"));
+    CHECK(fits(letter(Letter::result, ResultHead{1, 0, 0, 0, 6}) + "result"));
+    CHECK(fits(letter(Letter::result, ResultHead{1, 0, 1, 16383, 1 << 20})));
+    CHECK(fits(letter(Letter::cancel, Cancel{5, 2})));
     CHECK(fits(letter(Letter::ask)));
     CHECK(fits(letter(Letter::begin)));
     CHECK(fits(letter(Letter::answer, Counts())));
@@ -107,9 +110,17 @@ TEST_CASE("numbers beyond what a pool has are noticed", "[letters]")
     p = task(8, true);
     p.tag = 16384;
     CHECK_FALSE(fits(tasks({p})));
+    p = task(8);
+    p.group = 3;
+    CHECK_FALSE(fits(tasks({p})));
+    CHECK_FALSE(fits(letter(Letter::result, ResultHead{1, 0, 1, 16384, 8})));
+    CHECK_FALSE(fits(letter(Letter::cancel, Cancel{6, 1})));
+    CHECK_FALSE(fits(letter(Letter::cancel, Cancel{-1, 1})));
+    CHECK_FALSE(fits(letter(Letter::cancel, Cancel{0, 0})));
+    CHECK_FALSE(fits(letter(Letter::cancel, Cancel{0, 3})));
     std::string text = tasks({task(8)});
     for (const uint64_t bytes : {uint64_t(17), uint64_t(1) << 40, ~uint64_t(0), ~uint64_t(0) - 6}) {
-        std::memcpy(&text[text.size() - 8 - sizeof(uint64_t)], &bytes, sizeof bytes);
+        std::memcpy(&text[text.size() - 8 - sizeof(Packed) + offsetof(Packed, bytes)], &bytes, sizeof bytes);
         CHECK_FALSE(fits(text));
     }
     CHECK_FALSE(fits(""));

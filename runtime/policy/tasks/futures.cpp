@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: MIT
+//
+// Results that are kept for who asks for them: by number after a run, by a task that waits for one, and by tasks that
+// were put with some, which are held back until these have come.
+#include "abi/abi.h"
+#include "policy/tasks/letters.h"
+#include "policy/tasks/pool.h"
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+namespace ws::policy::tasks {
+
+// A thread whose task waits runs other tasks on the same stack. After 100 waits on top of each other it takes only tasks
+// that it has put itself. Other threads' tasks it takes after a delay, which doubles with each further wait.
+constexpr unsigned waits_at_once = 100;
+constexpr double first_patience_us = 100;
+constexpr unsigned most_patience = 10; // doublings
+constexpr unsigned waiting_nap_us = 20;
+
+namespace {
+
+const char* why(int failure)
+{
+    return failure == failure_cancelled ? "was cancelled, or one whose result it needs was, or failed" : nullptr;
+}
+
+} // namespace
+
+// The pool's lock is held. Null: there is none of that number, of which `error` tells.
+Pool::Future* Pool::future_of(uint64_t number, const char* call, std::string& error)
+{
+    if (number >> 32 != 0 && number >> 32 != serial_) {
+        error = std::string(call) + ": the future is of another pool";
+        return nullptr;
+    }
+    const auto it = number >> 32 ? futures_.find(uint32_t(number)) : futures_.end();
+    if (it == futures_.end() || it->second.is_dropped) {
+        error = std::string(call) + ": there is no such future, or its result was taken already";
+        return nullptr;
+    }
+    return &it->second;
+}
+
+// The pool's lock is held, and the result is there. It is gone then, unless there is no room for it.
+int Pool::take(uint32_t number, const Future& f, void* result, size_t capacity, size_t* bytes, const char* call,
+               std::string& error)
+{
+    const size_t size = f.value ? f.value->size() : 0;
+    if (bytes)
+        *bytes = size;
+    if (size > capacity) {
+        error = std::string(call) + ": the result has " + std::to_string(size) + " bytes";
+        return EMSGSIZE;
+    }
+    if (size)
+        std::memcpy(result, f.value->data(), size);
+    const int failure = f.failure;
+    if (failure)
+        error = std::string(call) + ": the task " +
+                (why(failure) ? why(failure) : "failed with " + std::to_string(failure));
+    futures_.erase(number);
+    return failure ? ECANCELED : 0;
+}
+
+int Pool::future(uint64_t number, void* result, size_t capacity, size_t* bytes, std::string& error)
+{
+    constexpr auto call = "ws_pool_get_result";
+    const std::lock_guard<base::SpinLock> hold(lock_);
+    const Future* const f = future_of(number, call, error);
+    if (f && f->is_done)
+        return take(uint32_t(number), *f, result, capacity, bytes, call, error);
+    if (f)
+        error = std::string(call) + ": its task has not run";
+    return EINVAL;
+}
+
+int Pool::drop_result(uint64_t number, std::string& error)
+{
+    const std::lock_guard<base::SpinLock> hold(lock_);
+    Future* const f = future_of(number, "ws_pool_drop_result", error);
+    if (!f)
+        return EINVAL;
+    if (f->is_done)
+        futures_.erase(uint32_t(number));
+    else
+        f->is_dropped = true;
+    return 0;
+}
+
+// ---- tasks that wait for results
+
+// The pool's lock is held. What `h` waits for; whether there are such futures. Changes nothing else.
+bool Pool::look_up(Held& h, const ws_task_options& o, uint64_t putter, std::string& error)
+{
+    h.values.resize(o.inputs_count);
+    h.missing = 0;
+    for (size_t i = 0; i < o.inputs_count; i++) {
+        const Future* const f = future_of(o.inputs[i], "ws_pool_put: inputs", error);
+        if (!f)
+            return false;
+        // A task that waited for this one could wait for what lies below it on the same stack: see task.h.
+        h.may_be_waited_for = h.may_be_waited_for && f->putter == putter && f->may_be_waited_for;
+        if (!f->is_done)
+            h.missing++;
+        else if (f->failure)
+            h.has_failed = true;
+        else
+            h.values[i] = f->value;
+    }
+    return true;
+}
+
+// As put(), for a task with inputs. Throws std::bad_alloc: then nothing has changed. So it does if it fails.
+int Pool::put_held(const Task& t, const ws_task_options& o, std::string& error)
+{
+    const uint64_t putter = number_of_putter();
+    const auto h = std::make_shared<Held>();
+    h->task = t;
+    h->to = o.has_rank ? o.rank : me_;
+    std::unique_lock<base::SpinLock> hold(lock_);
+    if (!look_up(*h, o, putter, error))
+        return EINVAL;
+    if (!h->missing && !h->has_failed) {
+        hold.unlock();
+        Task all = with_inputs(*h);
+        hold.lock();
+        try {
+            enqueue(all, &o, h->to, putter, h->may_be_waited_for);
+        } catch (...) {
+            std::free(all.there);
+            throw;
+        }
+        hold.unlock();
+        drop(h->task);
+        return 0;
+    }
+    make_future(h->task, &o, putter, h->may_be_waited_for);
+    try {
+        for (size_t i = 0; i < o.inputs_count; i++)
+            if (Future& f = futures_[uint32_t(o.inputs[i])]; !f.is_done)
+                f.waiters.push_back({h, i});
+    } catch (...) {
+        for (size_t i = 0; i < o.inputs_count; i++) {
+            auto& waiters = futures_[uint32_t(o.inputs[i])].waiters;
+            while (!waiters.empty() && waiters.back().held == h)
+                waiters.pop_back();
+        }
+        futures_.erase(h->task.future);
+        throw;
+    }
+    if (o.future) {
+        next_future_++;
+        *o.future = serial_ << 32 | h->task.future;
+    }
+    put_++;
+    std::vector<std::shared_ptr<Held>> over;
+    if (!h->missing) // one of its inputs has failed
+        give_up(h, over);
+    hold.unlock();
+    for (const auto& none : over)
+        drop(none->task);
+    return 0;
+}
+
+// The task with its own data, which stays, and its inputs in one piece.
+Task Pool::with_inputs(const Held& h) const
+{
+    Task own = h.task, t = own;
+    t.bytes = Inputs::bytes_for(own.bytes, h.values);
+    t.flags |= task_has_inputs | task_on_heap;
+    t.there = std::malloc(t.bytes);
+    if (!t.there)
+        throw std::bad_alloc();
+    Inputs::write(static_cast<char*>(t.there), own.data(), own.bytes, h.values);
+    return t;
+}
+
+// The pool's lock is held: the task of `h` never runs. So its future fails, and what waits for that: these are added to
+// `over`, whose data the caller frees without the lock.
+void Pool::give_up(const std::shared_ptr<Held>& h, std::vector<std::shared_ptr<Held>>& over)
+{
+    over.push_back(h);
+    for (size_t i = over.size() - 1; i < over.size(); i++) {
+        if (!(over[i]->task.flags & task_has_future))
+            continue;
+        const auto it = futures_.find(over[i]->task.future);
+        if (it == futures_.end())
+            continue;
+        std::vector<Waiter> waiters;
+        waiters.swap(it->second.waiters);
+        it->second.is_done = true;
+        it->second.failure = failure_cancelled;
+        if (it->second.is_dropped)
+            futures_.erase(it);
+        for (const Waiter& w : waiters) {
+            w.held->has_failed = true;
+            if (--w.held->missing == 0)
+                over.push_back(w.held);
+        }
+    }
+}
+
+// The task of a future of this rank has run, or failed.
+void Pool::settle(uint32_t number, int failure, std::string bytes)
+{
+    std::vector<std::shared_ptr<Held>> ready, over;
+    {
+        auto value = std::make_shared<const std::string>(std::move(bytes));
+        const std::lock_guard<base::SpinLock> hold(lock_);
+        const auto it = futures_.find(number);
+        if (it == futures_.end() || it->second.is_done)
+            return; // only a damaged letter names such a one
+        Future& f = it->second;
+        f.is_done = true;
+        f.failure = failure;
+        f.value = std::move(value);
+        std::vector<Waiter> waiters;
+        waiters.swap(f.waiters);
+        for (const Waiter& w : waiters) {
+            w.held->has_failed = w.held->has_failed || failure;
+            w.held->values[w.place] = f.value;
+            if (--w.held->missing != 0)
+                continue;
+            if (w.held->has_failed)
+                give_up(w.held, over);
+            else
+                ready.push_back(w.held);
+        }
+        if (f.is_dropped)
+            futures_.erase(it);
+        if (!ready.empty())
+            base::store_relaxed(active_, active_ + 1); // they are neither held nor queued
+    }
+    for (const auto& h : over)
+        drop(h->task);
+    if (ready.empty())
+        return;
+    for (const auto& h : ready) {
+        const Task all = with_inputs(*h);
+        drop(h->task);
+        h->task = all;
+    }
+    const std::lock_guard<base::SpinLock> hold(lock_);
+    for (const auto& h : ready)
+        if (!add_to_hand(h->task, h->to))
+            add_to_queue(h->task, h->to);
+    base::store_relaxed(active_, active_ - 1);
+}
+
+// ---- a task that waits for one
+
+uint64_t Pool::number_of_putter()
+{
+    auto* const r = static_cast<Running*>(pool_of_hand == this ? own_hand->running : nullptr);
+    if (!r)
+        return 0;
+    if (!r->number)
+        r->number = Hardware::fetch_add_full(last_putter_, 1) + 1;
+    return r->number;
+}
+
+bool Pool::is_done(uint64_t number)
+{
+    const std::lock_guard<base::SpinLock> hold(lock_);
+    const auto it = futures_.find(uint32_t(number));
+    return it == futures_.end() || it->second.is_done;
+}
+
+int Pool::input(const Running& running, size_t index, const void** data, size_t* bytes, std::string& error) const
+{
+    Task& t = *running.task;
+    const bool has = t.flags & task_has_inputs;
+    if (const size_t count = has ? Inputs(static_cast<const char*>(t.data()), t.bytes).count() : 0; index >= count) {
+        error = "ws_task_get_input: input " + std::to_string(index) + " of a task with " + std::to_string(count);
+        return EINVAL;
+    }
+    const Inputs in(static_cast<const char*>(t.data()), t.bytes);
+    *data = in.value(index);
+    *bytes = in.size_of(index);
+    return 0;
+}
+
+int Pool::wait_inside(Running& running, uint64_t number, void* result, size_t capacity, size_t* bytes,
+                      std::string& error)
+{
+    constexpr auto call = "ws_task_wait";
+    if (pool_of_hand != this || own_hand->running != &running) {
+        error = std::string(call) + ": called by another thread than the task's, or the task is over";
+        return EINVAL;
+    }
+    const uint64_t me = number_of_putter();
+    {
+        const std::lock_guard<base::SpinLock> hold(lock_);
+        const Future* const f = future_of(number, call, error);
+        if (!f)
+            return EINVAL;
+        if (f->putter != me || !f->may_be_waited_for) {
+            error = std::string(call) + (f->putter != me ? ": another task, or none, has put the future's task"
+                                                         : ": the future's task has inputs that this task has not put");
+            return EDEADLK;
+        }
+    }
+    help_until_done(*own_hand, number);
+    const std::lock_guard<base::SpinLock> hold(lock_);
+    const Future* const f = future_of(number, call, error);
+    return f ? take(uint32_t(number), *f, result, capacity, bytes, call, error) : EINVAL;
+}
+
+void Pool::help_until_done(Hand& hand, uint64_t number)
+{
+    const uint64_t entered = ticks(), away = hand.away;
+    const bool polls = balances_ && (own_pool == this || has_pulse_);
+    const unsigned beyond = hand.waits < waits_at_once ? 0 : std::min(hand.waits - waits_at_once, most_patience) + 1;
+    const uint64_t patience =
+        beyond ? uint64_t(first_patience_us * ticks_per_us_) << (beyond - 1) : 0;
+    hand.waits++;
+    for (unsigned idle = 0; !is_done(number);) {
+        Task t;
+        const uint64_t now = ticks();
+        if (hand.take(t) || (now - entered >= patience && next(hand, t, 1))) {
+            run_timed(hand, t);
+            idle = 0;
+        } else if (idle++ < 2000) {
+            for (unsigned turn = 0; turn < 16; turn++)
+                base::cpu_relax();
+        } else
+            usleep(waiting_nap_us);
+        if (polls && WS_UNLIKELY(now - base::load_relaxed(polled_at_) >= poll_every_)) {
+            lock_.lock();
+            tell(hand);
+            lock_.unlock();
+            poll();
+        }
+    }
+    hand.waits--;
+    hand.away = away + (ticks() - entered);
+}
+
+// One task within another's wait. Its own waits are no part of its time.
+void Pool::run_timed(Hand& hand, Task& t)
+{
+    const uint64_t began = ticks();
+    hand.away = 0;
+    if (!run_one(t))
+        return;
+    hand.run++;
+    const double took = seconds(ticks() - began - hand.away), mean = base::load_relaxed(mean_s_);
+    kinds_[t.kind].took(took, 1);
+    base::store_relaxed(mean_s_, mean > 0 ? mean + (took - mean) * 0.05 : took);
+}
+
+// ---- results on their way to the rank that put the task
+
+// The wire's lock is held.
+void Pool::send_results()
+{
+    std::vector<ResultOut> out;
+    lock_.lock();
+    out.swap(results_out_);
+    lock_.unlock();
+    for (ResultOut& r : out) {
+        const bool is_apart = r.bytes.size() >= apart_from;
+        const ResultHead head = {r.future, r.failure, is_apart, is_apart ? next_tag() : 0, r.bytes.size()};
+        std::string text = letter(Letter::result, head, is_apart ? 0 : r.bytes.size());
+        post(r.to, is_apart ? std::move(text) : text += r.bytes);
+        travels_.sent_to(r.to);
+        if (!is_apart)
+            continue;
+        const auto data = std::make_shared<const std::string>(std::move(r.bytes));
+        wire_->send(r.to, Wire::first_tag + head.tag, data->data(), data->size(), [data] {});
+    }
+}
+
+void Pool::receive_result(int from, const char* text, size_t bytes)
+{
+    const ResultHead head = head_in<ResultHead>(text, bytes);
+    if (!head.apart) {
+        settle(head.future, head.failure, std::string(text + 8 + sizeof head, bytes - 8 - sizeof head));
+        travels_.received_by(me_);
+        return;
+    }
+    const auto data = std::make_shared<std::string>(size_t(head.bytes), '\0');
+    wire_->receive(from, Wire::first_tag + head.tag, &(*data)[0], data->size(), [this, head, data] {
+        settle(head.future, head.failure, std::move(*data));
+        travels_.received_by(me_);
+    });
+}
+
+} // namespace ws::policy::tasks
