@@ -12,8 +12,8 @@
 
 namespace ws::policy::tasks {
 
-// A thread whose task waits runs other tasks on the same stack. After 100 waits on top of each other it takes only tasks
-// that it has put itself. Other threads' tasks it takes after a delay, which doubles with each further wait.
+// A thread whose task waits runs other tasks on the same stack. After 100 waits on top of each other it takes only what
+// it has put itself. Other threads' tasks it takes after a delay, which doubles with each further wait.
 constexpr unsigned waits_at_once = 100;
 constexpr double first_patience_us = 100;
 constexpr unsigned most_patience = 10; // doublings

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tools/dev/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
-from . import advice, any_mpi, costs, crowd, flex, footprint, loops, messages, openmp, pays, placement, programs, reorder, sleeping, task_groups, tasks, tracing, unmodified
+from . import advice, any_mpi, costs, crowd, flex, footprint, loops, messages, openmp, pays, placement, programs, reorder, sleeping, task_groups, task_patterns, tasks, tracing, unmodified
 
 # The order of the table.
 GROUPS = {
@@ -23,6 +23,7 @@ GROUPS = {
     "flex": flex.flex,
     "tasks": tasks.tasks,
     "task_groups": task_groups.task_groups,
+    "task_patterns": task_patterns.task_patterns,
     "pingpong": messages.ping_pong,
     "onesided": messages.one_sided,
     "netpipe": messages.net_pipe,
