@@ -71,7 +71,6 @@ size_t Pool::give(const Gift& g, const Look& own)
         kinds_[t.kind].waiting++;
     queue_changed();
     store_relaxed(active_, active_ - kept.size() - given);
-    counts_.moved_out += given;
     counts_.bytes_out += bytes_out;
     counts_.kept_worth += not_worth;
     counts_.kept_room += no_room;
@@ -82,7 +81,7 @@ size_t Pool::give(const Gift& g, const Look& own)
     lock_.unlock();
     if (!given)
         return 0;
-    given = send_tasks(g.address, out);
+    given = send_tasks(g.address, out, false);
     // f: what this side spends, and as much on the other.
     const double took = 2 * seconds(ticks() - began) / std::ceil(double(out.size() * 64) / Wire::most) + 5e-6;
     cost_.fixed_s += 0.1 * (std::min(took, 1e-3) - cost_.fixed_s);
@@ -104,8 +103,9 @@ bool Pool::take_from_hands(Task& t)
 
 // A letter with tasks that is being written, and what travels beside it.
 struct Pool::Parcel {
-    Parcel(int to, int node) : to(to), text(letter(Letter::tasks, TasksHead{node, 0, 0})) {}
+    Parcel(int to, bool are_placed) : to(to), are_placed(are_placed), text(letter(Letter::tasks, TasksHead{})) {}
     int to;
+    bool are_placed;
     std::string text;
     uint32_t tasks = 0;
     uint64_t began = ticks();
@@ -120,7 +120,7 @@ struct Pool::Parcel {
 
 void Pool::send(Parcel& parcel)
 {
-    const TasksHead head = {own_node_, parcel.tasks, nblb_.next_letter()};
+    const TasksHead head = {own_node_, parcel.tasks, nblb_.next_letter(), parcel.are_placed};
     std::memcpy(&parcel.text[8], &head, sizeof head);
     if (parcel.tasks)
         post(parcel.to, std::move(parcel.text));
@@ -129,7 +129,7 @@ void Pool::send(Parcel& parcel)
                         parcel.tasks, 2 * head.number);
     for (Parcel::Apart& a : parcel.apart)
         wire_->send(parcel.to, a.tag, a.data, a.bytes, std::move(a.done));
-    parcel = Parcel(parcel.to, own_node_);
+    parcel = Parcel(parcel.to, parcel.are_placed);
 }
 
 // The bytes of a task as they travel, and how many: its data, or what pack() makes of them, which is the caller's.
@@ -153,8 +153,6 @@ char* Pool::bytes_of(Task& t, size_t& size)
     std::free(bytes);
     t.flags |= task_pinned;
     put_in_queue(t);
-    std::lock_guard<base::SpinLock> hold(lock_);
-    counts_.moved_out--;
     return nullptr;
 }
 
@@ -205,10 +203,10 @@ uint32_t Pool::next_tag()
 }
 
 // The number that have gone; what cannot be packed stays here.
-size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
+size_t Pool::send_tasks(int to, std::vector<Task>& tasks, bool are_placed)
 {
     size_t sent = 0;
-    Parcel parcel(to, own_node_);
+    Parcel parcel(to, are_placed);
     for (Task& t : tasks) {
         size_t size;
         if (char* const bytes = bytes_of(t, size)) {
@@ -217,6 +215,10 @@ size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
         }
     }
     send(parcel);
+    if (node_of_[size_t(to)] == own_node_)
+        return sent;
+    std::lock_guard<base::SpinLock> hold(lock_);
+    counts_.moved_out += sent;
     return sent;
 }
 
@@ -254,6 +256,8 @@ void Pool::arrived(int from, Task t, const void* packed, size_t bytes)
         Hardware::fetch_add_full(held_, Hardware::Word(t.bytes));
     put_in_queue(t);
     travels_.received_by(me_);
+    if (node_of_[size_t(from)] == own_node_)
+        return;
     std::lock_guard<base::SpinLock> hold(lock_);
     counts_.moved_in++;
     counts_.bytes_in += bytes;
@@ -265,8 +269,8 @@ void Pool::receive_tasks(int from, const char* text, size_t bytes)
     const uint64_t began = ticks();
     size_t at = 8 + sizeof head;
     uint32_t now = 0;
-    const auto tell = [this, run = run_of(text)](int node, uint32_t tasks) {
-        if (run != run_) // balancers do not know of letters of the run before
+    const auto tell = [this, run = run_of(text), are_placed = head.are_placed](int node, uint32_t tasks) {
+        if (run != run_ || are_placed) // balancers do not know of these, nor of letters of the run before
             return;
         if (balancer_) {
             Actions a;
@@ -353,11 +357,12 @@ void Pool::send_placed()
         uint64_t bytes = 0;
         for (const Task& t : tasks)
             bytes += kinds_[t.kind].is_flat() ? t.bytes : 0;
-        lock_.lock();
-        counts_.moved_out += tasks.size();
-        counts_.bytes_out += bytes;
-        lock_.unlock();
-        send_tasks(out[i].to, tasks);
+        if (node_of_[size_t(out[i].to)] != own_node_) {
+            lock_.lock();
+            counts_.bytes_out += bytes;
+            lock_.unlock();
+        }
+        send_tasks(out[i].to, tasks, true);
         tasks.clear();
     }
     std::lock_guard<base::SpinLock> hold(lock_);

@@ -44,6 +44,7 @@ struct TasksHead {
     int32_t node;
     uint32_t tasks;
     uint64_t number; // of the sender's letters with tasks
+    uint64_t are_placed; // put for this rank: no balancer has ordered them
 };
 struct ResultHead {
     uint32_t future;

@@ -251,7 +251,7 @@ private:
     void send(Parcel& parcel);
     char* bytes_of(Task& task, size_t& size);
     void add(Parcel& parcel, Task& task, char* bytes, size_t size);
-    size_t send_tasks(int to, std::vector<Task>& tasks);
+    size_t send_tasks(int to, std::vector<Task>& tasks, bool are_placed);
     void receive_tasks(int from, const char* letter, size_t bytes);
     void arrived(int from, Task task, const void* packed, size_t bytes);
     uint32_t next_tag();

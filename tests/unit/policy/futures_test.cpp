@@ -460,6 +460,6 @@ TEST_CASE("a task that is sent to a rank begins there", "[futures]")
     });
     CHECK(ended == std::vector<bool>(4, true));
     CHECK(all_ran_once(seen));
-    CHECK(moved_in == tasks * 3);
-    CHECK(moved_out == tasks * 3);
+    CHECK(moved_in == tasks * 3 - tasks / 2); // ranks 0 and 1 are on one node
+    CHECK(moved_out == moved_in);
 }

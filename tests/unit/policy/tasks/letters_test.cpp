@@ -18,7 +18,7 @@ bool fits(const std::string& text) { return makes_sense(text.data(), text.size()
 
 std::string tasks(const std::vector<Packed>& all, int node = 1)
 {
-    std::string text = letter(Letter::tasks, TasksHead{node, uint32_t(all.size()), 0});
+    std::string text = letter(Letter::tasks, TasksHead{node, uint32_t(all.size()), 0, 0});
     for (const Packed& p : all) {
         text.append(reinterpret_cast<const char*>(&p), sizeof p);
         if (!p.apart)
