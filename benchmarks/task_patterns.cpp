@@ -317,12 +317,10 @@ int main(int argc, char **argv)
         }
     if (pattern == tree && width & (width - 1))
         bench_fail(2, "%s: a tree needs a power of two as its width, not %d", argv[0], width);
-    if (bench_rank == 0) {
-        const long all = inner;
-        inner = 0; // values do not depend on what they cost
-        serial(nullptr);
-        inner = all;
-    }
+    const long all_inner = inner;
+    inner = 0; // values do not depend on what they cost
+    serial(nullptr);
+    inner = all_inner;
     bench_body body = parallel;
 #ifdef WITH_OMP
     if (by_hand || spread)
