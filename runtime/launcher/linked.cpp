@@ -269,8 +269,9 @@ Launcher launcher_of(const std::string& program)
     char path[PATH_MAX];
     const std::string file = realpath(program.c_str(), path) ? path : program;
     const std::string name = file.substr(file.rfind('/') + 1), called = program.substr(program.rfind('/') + 1);
-    if (name == "orterun" || name == "prterun" || name == "mpirun.openmpi" || name == "mpiexec.openmpi" ||
-        name == "ompi-mpirun")
+    // Debian's prterun is a link to prte.
+    if (name == "orterun" || name == "prterun" || called == "prterun" || name == "mpirun.openmpi" ||
+        name == "mpiexec.openmpi" || name == "ompi-mpirun")
         return Launcher::open_mpi;
     if (name.compare(0, 13, "mpiexec.hydra") == 0 || name.compare(0, 12, "mpirun.mpich") == 0 ||
         name.compare(0, 13, "mpiexec.mpich") == 0)
