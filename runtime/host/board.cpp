@@ -44,6 +44,13 @@ Group::Group(std::vector<int> world, const std::vector<int>& on_node, int rank) 
             members_.push_back({int(r), unsigned(on_node[r])});
 }
 
+int Group::on_node(int member) const
+{
+    const auto found = std::lower_bound(members_.begin(), members_.end(), member,
+                                        [](const NodeRank& one, int rank) { return one.rank < rank; });
+    return found != members_.end() && found->rank == member ? int(found->on_node) : -1;
+}
+
 bool Group::is_of_this_job() const
 {
     return std::find(world_.begin(), world_.end(), -1) == world_.end();

@@ -20,7 +20,7 @@ public:
     static constexpr unsigned rows = 256; // communicators, windows and files of a node at a time
     static constexpr int none = -1;
 
-    static size_t bytes(unsigned ranks) { return (rows + size_t(ranks) * rows) * line; }
+    static size_t bytes(unsigned ranks) { return (rows + size_t(ranks) * (rows + 1) + 1) * line; }
     // Zeroed memory of bytes(ranks), shared by the ranks of the node.
     void map(void* memory, unsigned ranks);
 
@@ -39,6 +39,10 @@ public:
     {
         return lines_[rows + size_t(rank) * rows + unsigned(row)].word;
     }
+
+    // Counts calls that may need polls of this rank of the node, or, for all_ranks(), of any rank (NeedsPolls).
+    volatile base::Hardware::Word& needs(unsigned rank) { return lines_[rows + size_t(ranks_) * rows + rank].word; }
+    unsigned all_ranks() const { return ranks_; }
 
 private:
     static constexpr size_t line = 64;
@@ -66,6 +70,8 @@ public:
     int world_rank(int member) const { return has_rank(member) ? world_[size_t(member)] : -1; }
     bool has_rank(int rank) const { return unsigned(rank) < world_.size(); }
     const std::vector<int>& world_ranks() const { return world_; }
+    // The rank on this node of a member; negative: it is on another node, or there is no such member.
+    int on_node(int member) const;
 
     // All members are processes of this job.
     bool is_of_this_job() const;

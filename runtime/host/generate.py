@@ -36,13 +36,13 @@ def read_table(path):
                 if way in ('send',):
                     ways.append([way, words.pop(0)])
                 elif way == 'rings':
-                    ways.append([way, words.pop(0) if words and words[0] not in ('direct', 'rounds') else ''])
+                    ways.append([way, words.pop(0) if words and words[0] not in ('direct', 'rounds', 'needs_polls') else ''])
                 elif way == 'direct':
                     if words[0] == 'in':
                         way, words = ' '.join([way, *words[:2]]), words[2:]
                     ways.append([way, ' '.join(words)])
                     words = []
-                elif way in WAITS | {'makes', 'frees', 'looks', 'taken', 'rounds'}:
+                elif way in WAITS | {'makes', 'frees', 'looks', 'taken', 'rounds', 'needs_polls'}:
                     ways.append([way, ''])
                 else:
                     sys.exit(f'{path}:{number}: no such way: {way}')
@@ -161,6 +161,11 @@ def body(call, ways, calls):
             after.append(ring)
             if 'direct' in kinds:   # it may wait for an answer
                 before.append(ring)
+            elif 'needs_polls' in kinds:
+                before.append(f'if (WS_UNLIKELY(ws::host::Needs::own != nullptr)) {{ {ring} }}')
+        elif way == 'needs_polls':
+            target = call.named('target_rank') or call.named('rank')
+            before.insert(0, f"const ws::host::NeedsPolls needs_polls{f'({group_at}, {target})' if target else ''};")
         elif way == 'rounds':
             before.append('ws::host::has_rounds = true;')
         elif way == 'taken':
@@ -298,7 +303,7 @@ EXPORTED int MPI_Pcontrol(const int level, ...)
 }'''
 
 HOW = {'all': 'lends', 'sources': 'lends', 'sources_to_root': 'lends at the root', 'from_root': 'lends, until the root has come', 'to_root': 'lends at the root', 'below': 'lends, until the ranks below have come',
-       'makes': '', 'frees': '', 'rings': '', 'rounds': '', 'taken': '', 'looks': ''}
+       'makes': '', 'frees': '', 'rings': '', 'rounds': '', 'taken': '', 'looks': '', 'needs_polls': ''}
 
 
 # What MPI 4.0 has and MPI 3.1 has not, of the calls that wait.

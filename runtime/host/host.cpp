@@ -45,10 +45,15 @@ constexpr double together_s = 30;
 constexpr double round_us = 200;
 uint64_t round_ticks;
 
+// A one-sided call that takes longer than this waits for something else than polls of its target.
+constexpr double need_us = 20000;
+static uint64_t need_ticks;
+
 void Site::set_clock(double ticks_per_us)
 {
     calm_ticks = uint64_t(calm_us * ticks_per_us);
     round_ticks = uint64_t(round_us * ticks_per_us);
+    need_ticks = uint64_t(need_us * ticks_per_us);
 }
 
 // In place of a function that the MPI of this job does not have, while that with whose mpi.h this library is made does.
@@ -106,9 +111,11 @@ struct Node {
     MPI_Group world = MPI_GROUP_NULL, here = MPI_GROUP_NULL;
     CallBoard board;
     bool has_board = false;
+    unsigned rank = 0;            // of this process on the node
     std::vector<int> world_ranks; // of the ranks of the node
 };
 Node node;
+bool targets_poll; // one-sided calls of this MPI library need polls of their targets
 
 // Communicators, windows and files by their handles. Looked up without a lock: a handle that a thread uses is not being
 // freed by another.
@@ -315,6 +322,10 @@ void made_win(MPI_Comm parent, MPI_Win win)
 {
     if (!active)
         return;
+    if (node.has_board && targets_poll) {
+        Needs::all = &node.board.needs(node.board.all_ranks());
+        Needs::own = &node.board.needs(node.rank);
+    }
     keep(key_of(win, HandleKind::window), made_on(parent));
     PMPI_Win_set_attr(win, win_keyval, nullptr);
 }
@@ -336,6 +347,27 @@ void abandon(int row)
 {
     node.board.abandon(row);
     ring_all();
+}
+
+bool Needs::is_any()
+{
+    static __thread __attribute__((tls_model("initial-exec"))) struct { Word own, all; uint64_t until; } seen;
+    const Word mine = base::Hardware::load_relaxed(*own), of_all = base::Hardware::load_relaxed(*all);
+    constexpr Word open = (Word(1) << bits) - 1;
+    if (((mine | of_all) & open) == 0)
+        return false;
+    const uint64_t now = base::ticks();
+    if (mine != seen.own || of_all != seen.all)
+        seen = {mine, of_all, now + need_ticks};
+    return now < seen.until;
+}
+
+volatile Needs::Word* NeedsPolls::count_of(const Group* group, int rank)
+{
+    if (!group || rank < 0)
+        return Needs::all;
+    const int target = group->on_node(rank);
+    return target >= 0 ? &node.board.needs(unsigned(target)) : nullptr;
 }
 
 void progress()
@@ -482,6 +514,17 @@ bool is_enabled()
 // Workshare's own MPICH hooks itself: it exports what libws forwards.
 bool is_workshares_own() { return dlsym(RTLD_NEXT, "XMPI_Get_wsize") != nullptr; }
 
+// Sets what depends on the version of the MPI library that runs, which may be newer than the one that this library was
+// made for.
+void look_at_library()
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    PMPI_Get_library_version(text, &length);
+    constexpr char open_mpi[] = "Open MPI v";
+    targets_poll = std::strncmp(text, open_mpi, sizeof open_mpi - 1) != 0 || std::atoi(text + sizeof open_mpi - 1) >= 5;
+}
+
 // Programs and environments of the ranks may differ, and a rank may have been started without Workshare: such a one
 // never comes here. Returns whether any rank has node-wide locks.
 bool agree()
@@ -520,8 +563,10 @@ void let_threads_in(int) {} // the level that was asked for stays: see thread_le
 // What ws_fork_attach() has made for all: the node's communicator, and the memory of the board if there is a window.
 void take_node()
 {
-    int ranks = 0;
+    int ranks = 0, rank = 0;
     node.comm = mpi::host_node.comm;
+    PMPI_Comm_rank(node.comm, &rank);
+    node.rank = unsigned(rank);
     PMPI_Comm_group(MPI_COMM_WORLD, &node.world);
     PMPI_Comm_group(node.comm, &node.here);
     PMPI_Comm_size(node.comm, &ranks);
@@ -614,6 +659,7 @@ void initialized()
     if (!steals && !locks)
         return;
     find_real();
+    look_at_library();
     hooks.thread_level_asked = level_asked;
     hooks.let_threads_in = let_threads_in;
     hooks.call_name = Outermost::name;
@@ -653,6 +699,7 @@ void finalizing()
     }
     if (hooks.finalize)
         hooks.finalize();
+    Needs::own = nullptr; // its memory goes
     active = node.has_board = false; // what MPI frees from here on has no row any more
     hooks = {};
     if (node.comm == MPI_COMM_NULL)

@@ -180,6 +180,49 @@ inline void taken()
         hooks.taken();
 }
 
+// One-sided calls of MPICH and of Open MPI 5.0 return only after the target has polled, often many times, and nothing
+// rings a target that sleeps. So while a rank is in such a call, its target polls and does not sleep when it waits; but
+// not for long, because a call that waits for a lock may last until another rank unlocks it.
+class Needs {
+public:
+    using Word = base::Hardware::Word;
+    // The counts of this rank and of all ranks of the node. Null: polls are not needed (Open MPI 4.1), or the program
+    // has no windows.
+    inline static volatile Word *own, *all;
+
+    // Whether another rank needs this rank's polls now.
+    static bool are_open() { return WS_UNLIKELY(own != nullptr) && is_any(); }
+
+private:
+    friend class NeedsPolls;
+    static constexpr unsigned bits = 16; // of the number of open calls; above, that of calls that have begun
+    static constexpr Word begins = (Word(1) << bits) + 1, ends = Word(-1);
+    static bool is_any();
+};
+
+// A call that needs the polls of a rank of `group`. Null, or a negative rank: those of all ranks.
+class NeedsPolls {
+public:
+    explicit NeedsPolls(const Group* group = nullptr, int rank = -1)
+        : count_(WS_UNLIKELY(Needs::own != nullptr) ? count_of(group, rank) : nullptr)
+    {
+        // Then the call rings. Full: a target that this finds awake sees the count before it sleeps.
+        if (WS_UNLIKELY(count_ != nullptr))
+            base::Hardware::fetch_add_full(*count_, Needs::begins);
+    }
+    ~NeedsPolls()
+    {
+        if (WS_UNLIKELY(count_ != nullptr))
+            base::Hardware::fetch_add_full(*count_, Needs::ends);
+    }
+    NeedsPolls(const NeedsPolls&) = delete;
+    NeedsPolls& operator=(const NeedsPolls&) = delete;
+
+private:
+    static volatile Needs::Word* count_of(const Group* group, int rank);
+    volatile Needs::Word* const count_;
+};
+
 // Polls, and lends the core in between, until `poll()` is true.
 template <class Poll> void wait_until(Poll poll)
 {
@@ -190,6 +233,10 @@ template <class Poll> void wait_until(Poll poll)
     while (!poll()) {
         if (WS_UNLIKELY(!hooks.blocked))
             return; // MPI itself will wait
+        if (polls >= MPIR_WORKSHARE_SLOW_POLLS && Needs::are_open()) {
+            sched_yield();
+            continue;
+        }
         if (polls >= MPIR_WORKSHARE_SLOW_POLLS)
             hooks.blocked(polls - MPIR_WORKSHARE_SLOW_POLLS);
         polls++;
@@ -214,7 +261,7 @@ template <class Poll> void wait_for_requests(Poll poll)
     unsigned polls = 0;
     for (uint64_t until = base::ticks() + round_ticks; !poll() && hooks.blocked;) {
         const uint64_t now = base::ticks();
-        if (now < until) {
+        if (now < until || Needs::are_open()) {
             taken();
             sched_yield();
             continue;
