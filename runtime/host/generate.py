@@ -11,7 +11,7 @@ import sys
 
 # Not wrapped: what is called for its speed, what converts handles or addresses, callbacks that are functions, and tools' own interface.
 LEFT_ALONE = re.compile(r'MPI_(Wtime|Wtick|T_(?!init_thread)|Aint_|\w+_(c2f|f2c|f082c|c2f08|f2f08|f082f|toint|fromint|FN|FN_NULL)$|DUP_FN|NULL_\w+_FN|Pcontrol$|Initialized$'
-                        r'|Finalized$|Status_|Type_|Info_|Get_version|Get_library_version|Get_address|Address|Get_count|Get_elements|Error_|Errhandler_(?!create)'
+                        r'|Finalized$|Status_|Type_|Info_|Get_version|Get_library_version|Get_address|Address|Get_count|Get_elements|Error_|Errhandler_(?!create|set)'
                         r'|Group_|Op_|Keyval_|Attr_)')
 WAITS = {'receive', 'send', 'exchange', 'probe', 'wait', 'waitall', 'waitany', 'waitsome', 'winwait', 'all', 'from_root', 'to_root', 'below', 'sources', 'sources_to_root'}
 # What a collective call depends on, by its name in host.h, and the test that tells which ranks it needs.
@@ -176,15 +176,20 @@ def body(call, ways, calls):
             after.append(f'if (*{flag}) ws::host::taken();')
     if call.name in ('MPI_Psend_init', 'MPI_Precv_init'):
         after.append('if (error == MPI_SUCCESS) ws::host::made_unusual(*request, ws::host::Unusual::partitioned);')
+    elif re.search('_init(_c)?$', call.name) and call.first('MPI_Request', True):
+        after.append('if (WS_UNLIKELY(ws::host::looks_end_persistent) && error == MPI_SUCCESS) '
+                     f"ws::host::made_unusual(*{call.first('MPI_Request', True)}, ws::host::Unusual::persistent);")
     if call.name in ('MPI_Grequest_start', 'MPIX_Grequest_start', 'MPIX_Grequest_class_allocate'):
         after.append(f'if (error == MPI_SUCCESS) ws::host::made_unusual(*{call.names[-1]}, ws::host::Unusual::generalized);')
     if re.match(r'MPI_(Wait|Test)(all|any|some)?$', call.name):
         array = call.first('MPI_Request', True) or call.names[1]
         lines.append(f"const ws::host::Completion completion({'1' if call.named('request') else call.names[0]}, {array});")
+    if re.match('MPI_(Comm_set_errhandler|Errhandler_set)$', call.name):
+        before.append('ws::host::errors_return = true;')
     if call.name in ('MPI_Comm_create_errhandler', 'MPI_Errhandler_create') or call.name.startswith('MPI_File_i'):
         before.append('ws::host::needs_testall = true;')
     if call.name == 'MPI_Request_free':
-        before.append('if (WS_UNLIKELY(ws::host::has_unusual)) { ws::host::frees_request(*request); }')
+        before.append('if (WS_UNLIKELY(ws::host::has_unusual || ws::host::has_persistent)) { ws::host::frees_request(*request); }')
     call_it = f'[&] {{ return {real}; }}'
     for way in kinds:
         if way in DEPENDS:

@@ -390,7 +390,7 @@ void made_unusual(MPI_Request request, Unusual kind)
     const std::lock_guard<base::SpinLock> guard(unusual_lock);
     static unsigned number;
     unusual[request] = {kind, number++};
-    has_unusual = true;
+    (kind == Unusual::persistent ? has_persistent : has_unusual) = true;
 }
 
 void frees_request(MPI_Request request)
@@ -450,7 +450,7 @@ bool is_any_complete(int count, const MPI_Request* requests)
         if (requests[i] == MPI_REQUEST_NULL)
             continue;
         any = true;
-        if (is_any(Unusual::generalized, 1, &requests[i]) ||
+        if (is_any(Unusual::generalized, 1, &requests[i]) || is_any(Unusual::persistent, 1, &requests[i]) ||
             real.get_status(requests[i], &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag)
             return true;
     }
@@ -523,6 +523,20 @@ void look_at_library()
     PMPI_Get_library_version(text, &length);
     constexpr char open_mpi[] = "Open MPI v";
     targets_poll = std::strncmp(text, open_mpi, sizeof open_mpi - 1) != 0 || std::atoi(text + sizeof open_mpi - 1) >= 5;
+    // A message to this process itself; nobody else has used MPI_COMM_SELF yet.
+    MPI_Request receive, send;
+    MPI_Status status;
+    int flag = 0;
+    char sent = 0, received = 0;
+    PMPI_Recv_init(&received, 1, MPI_CHAR, 0, 0, MPI_COMM_SELF, &receive);
+    PMPI_Start(&receive);
+    PMPI_Isend(&sent, 1, MPI_CHAR, 0, 0, MPI_COMM_SELF, &send);
+    PMPI_Wait(&send, MPI_STATUS_IGNORE);
+    while (real.get_status(receive, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && !flag)
+        sched_yield();
+    PMPI_Wait(&receive, &status);
+    looks_end_persistent = status.MPI_SOURCE != 0;
+    PMPI_Request_free(&receive);
 }
 
 // Programs and environments of the ranks may differ, and a rank may have been started without Workshare: such a one

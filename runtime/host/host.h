@@ -138,9 +138,15 @@ extern Real real;
 // Requests that are not polled like others.
 enum class Unusual {
     partitioned, // MPI_Testall of MPICH 4.0 takes them for errors: each request beside one is looked at by itself
-    generalized  // polls of several requests call the program's functions other than MPI_Waitall does: MPI itself waits
+    generalized, // polls of several requests call the program's functions other than MPI_Waitall does: MPI itself waits
+    persistent   // noted only if looks_end_persistent: MPI_Testall completes them, or MPI itself waits if errors_return
 };
-inline bool has_unusual; // the program has made one
+inline bool has_unusual; // the program has made one of the first two kinds
+// MPI_Request_get_status makes a complete persistent request inactive, so that the call that completes it gets an empty
+// status (MPICH 4.2.1).
+inline bool looks_end_persistent;
+inline bool has_persistent; // and the program has made one
+inline bool errors_return;  // the program has set an error handler
 void made_unusual(MPI_Request request, Unusual kind);
 void frees_request(MPI_Request request);
 bool is_any(Unusual kind, int count, const MPI_Request* requests);
@@ -420,8 +426,11 @@ int wait_for_all(int count, const MPI_Request* requests, Site site, Test test, C
 {
     if (WS_UNLIKELY(has_unusual) && is_any(Unusual::generalized, count, requests))
         return look_before(site, [] { return true; }, call);
-    if (status_is_handled && WS_UNLIKELY(needs_testall) &&
-        !(has_unusual && is_any(Unusual::partitioned, count, requests)))
+    const bool partitioned = WS_UNLIKELY(has_unusual) && is_any(Unusual::partitioned, count, requests);
+    if (WS_UNLIKELY(has_persistent) && is_any(Unusual::persistent, count, requests))
+        return partitioned || errors_return ? look_before(site, [] { return true; }, call)
+                                            : poll_instead(site, test, call);
+    if (status_is_handled && WS_UNLIKELY(needs_testall) && !partitioned)
         return poll_instead(site, test, call);
     int next = 0;
     return look_before(site, [&] { return !requests || are_complete(count, requests, next); }, call);
