@@ -6,6 +6,7 @@ import re
 import sys
 
 from job import CORES, expect, fail, finish, likely, repeated, run, skip
+from of_mpi import open_mpi_version
 
 FAMILY, SOURCE = sys.argv[3:5]
 sys.path.insert(0, os.path.join(SOURCE, 'runtime/host'))
@@ -15,6 +16,8 @@ BLOCKING_CALLS = os.path.join(SOURCE, 'tests/job/mpi/blocking_calls.txt')
 HOW = generate.read_table(os.path.join(SOURCE, 'runtime/host/calls.txt'))
 CASES = generate.blocking(BLOCKING_CALLS)
 PATIENCE = 0.1  # seconds for which help is waited for
+# Open MPI 5.0 waits for the target in these calls, and not in MPI_Wait.
+WAIT_THEMSELVES = ('MPI_Raccumulate', 'MPI_Rget_accumulate') if open_mpi_version() >= 5 else ()
 
 
 @repeated
@@ -37,7 +40,7 @@ def try_all(ranks):
     unhelped = []
     for call, cases in CASES.items():
         for case in cases:
-            lends = generate.how(HOW, call, FAMILY, case.startswith('inter_')).startswith('lends')
+            lends = generate.how(HOW, call, FAMILY, case.startswith('inter_')).startswith('lends') and call not in WAIT_THEMSELVES
             if case in absent:
                 expect(result, f'{case}: this MPI has not {call}, which MPI 3.1 has', generate.SINCE_4.match(call))
             elif not expect(result, f'{case} was not tried', case in guests):

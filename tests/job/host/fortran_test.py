@@ -9,9 +9,9 @@ import sys
 import tempfile
 
 from job import CORES, expect, finish, likely, repeated, run, skip
+from of_mpi import fortran_compiler
 
 FAMILY, MPICC, SOURCES, STAGE = sys.argv[3:7]
-MPIF90 = MPICC.replace('mpicc', 'mpif90')
 FOLDER = tempfile.mkdtemp(dir='/tmp')
 atexit.register(shutil.rmtree, FOLDER)
 
@@ -33,11 +33,10 @@ def waits(program, form):
     likely(result, f'waits in which nobody helped: {late}', not late)
 
 
-if not shutil.which(MPIF90):
-    skip(f'{MPIF90} is not there')
-elif CORES < 2:
+MPIF90 = fortran_compiler(MPICC)
+if CORES < 2:
     skip('needs two cores')
-else:
+elif MPIF90:
     compile_with(MPICC, *flags('--cflags'), '-O2', '-c', os.path.join(SOURCES, 'loop.c'))
     for number, interface in enumerate(('mpi_f08', 'mpi', 'mpif.h'), 1):
         compile_with(MPIF90, f'-DFORM={number}', '-O1', os.path.join(SOURCES, 'waits.F90'), 'loop.o', '-o', f'waits{number}', *flags('--mpi', FAMILY, '--libs'))

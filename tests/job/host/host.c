@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * host gain | nothing KIND | pmpi | sums | double | rounds | stop | twice | again | forever: what host_test.py, the
- * tests of nodes and trouble_test.py run under another MPI. */
+ * host gain | nothing KIND | pmpi | sums | double | rounds | target | stop | twice | again | forever | killed |
+ * version: what host_test.py, the tests of nodes and trouble_test.py run under another MPI. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -222,6 +222,41 @@ static void rounds(void)
         printf("rounds %.3f\n", MPI_Wtime() - began);
 }
 
+/* Rank 0 changes memory of rank 1, which waits for a message. */
+static void target(void)
+{
+    enum { LENGTH = 1 << 14, CALLS = 20 };
+    static int memory[LENGTH], ones[LENGTH], before[LENGTH];
+    MPI_Win win;
+    MPI_Request request;
+    int end = 0;
+    MPI_Win_create(memory, sizeof memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    for (int i = 0; i < LENGTH; i++)
+        ones[i] = 1;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+        MPI_Recv(&end, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (rank == 0) {
+        usleep(20000); /* rank 1 sleeps now */
+        const double began = MPI_Wtime();
+        MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+        for (int i = 0; i < CALLS; i++) {
+            MPI_Accumulate(ones, LENGTH, MPI_INT, 1, 0, LENGTH, MPI_INT, MPI_SUM, win);
+            MPI_Win_flush(1, win);
+            MPI_Raccumulate(ones, LENGTH, MPI_INT, 1, 0, LENGTH, MPI_INT, MPI_SUM, win, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        MPI_Get_accumulate(NULL, 0, MPI_INT, before, LENGTH, MPI_INT, 1, 0, LENGTH, MPI_INT, MPI_NO_OP, win);
+        MPI_Win_unlock(1, win);
+        printf("target %.4f\n", MPI_Wtime() - began);
+        for (int i = 0; i < LENGTH; i++)
+            if (before[i] != 2 * CALLS)
+                printf("wrong: %d\n", before[i]);
+        MPI_Send(&end, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+    }
+    MPI_Win_free(&win);
+}
+
 /* Rank 1 stops in an iteration of a loop that it shares, until somebody lets it go on. */
 static void stop(void)
 {
@@ -240,17 +275,38 @@ static void stop(void)
     printf("rank %d: sum %d\n", rank, sum);
 }
 
-/* One rank never comes. */
+static volatile sig_atomic_t goes_on;
+static void go_on(int number) { goes_on = number; }
+
+/* Rank 1 comes only after 60 s, or if it gets SIGUSR1. */
 static void forever(void)
 {
+    signal(SIGUSR1, go_on);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1) {
         printf("all have begun\n");
         fflush(stdout);
-        prctl(PR_SET_NAME, "begun"); /* for who sees no output */
-        spin(60);
+        prctl(PR_SET_NAME, "begun"); /* for readers that see no output */
+        for (int i = 0; i < 6000 && !goes_on; i++)
+            spin(0.01);
     }
     MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void killed(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1)
+        raise(SIGKILL);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void version(void)
+{
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(text, &length);
+    printf("%s\n", text);
 }
 
 int main(int argc, char **argv)
@@ -270,6 +326,12 @@ int main(int argc, char **argv)
         doubled();
     else if (!strcmp(argv[1], "rounds"))
         rounds();
+    else if (!strcmp(argv[1], "target"))
+        target();
+    else if (!strcmp(argv[1], "killed"))
+        killed();
+    else if (!strcmp(argv[1], "version"))
+        version();
     else if (!strcmp(argv[1], "stop"))
         stop();
     else if (!strcmp(argv[1], "forever"))

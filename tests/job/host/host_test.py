@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from job import CORES, PROGRAMS, Result, expect, expect_lines, finish, likely, loadable, repeated, run, skip
+from of_mpi import ENVIRONMENT, SEGMENTS, launcher_of_several
 
 FAMILY, STAGE = sys.argv[3:5]
 WORKSHARE = os.path.join(STAGE, 'bin/workshare')
@@ -43,6 +44,17 @@ def rounds():
     likely(result, f'rounds are slow: {result.out}', float(result.out.split()[-1]) < 3)
 
 
+@repeated
+def target():
+    """One-sided calls do not take longer because their target sleeps while it waits: under Open MPI 5.0 these took seconds."""
+    times = []
+    for on in False, True:
+        result = run('host', 'target', workshare=on, title=f'target, {"on" if on else "off"}')
+        expect(result, 'wrong', 'wrong' not in result.out)
+        times.append(float(result.out.split()[1]))
+    likely(result, f'one-sided calls took {times[1]} s, without Workshare {times[0]} s', times[1] < 5 * times[0] + 0.15)
+
+
 def level():
     """Loops that call MPI have MPI_THREAD_MULTIPLE, also after MPI_T_init_thread()."""
     for ranks in 1, 2:
@@ -61,21 +73,21 @@ def one_rank():
     if not shutil.which(other):
         skip(f'{other} is not there')
         return
-    result = run(WORKSHARE, '--mpi=' + FAMILY, os.path.join(PROGRAMS, 'host'), 'sums', workshare=False, mpirun=other, title=f'with {other}',
-                 env={'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'})
+    sums = os.path.join(PROGRAMS, 'host'), 'sums'
+    alone, result = (run(*front, *sums, workshare=False, mpirun=other, env=ENVIRONMENT, leaves=SEGMENTS, title=f'with {other}, {title}')
+                     for front, title in (((), 'off'), ((WORKSHARE, '--mpi=' + FAMILY), 'on')))
     expect_lines(result, result.err, f'^workshare: .* {words}')
+    expect(result, f'MPI leaves {result.removed}, without Workshare {alone.removed}', len(result.removed) == len(alone.removed))
 
 
 def several_programs():
     """`workshare mpirun` with programs behind colons: Open MPI's -x is for the first of them alone."""
-    launcher = shutil.which('mpirun.' + FAMILY)
+    launcher = launcher_of_several('mpirun.' + FAMILY)
     if not launcher:
-        skip(f'mpirun.{FAMILY} is not there')
         return
     words = ['-n', '1', os.path.join(PROGRAMS, 'host'), 'sums']
     done = subprocess.run([WORKSHARE, launcher, *words, ':', *words], capture_output=True, text=True, timeout=60, check=False,
-                          env={**os.environ, 'WS_IGNORE_JOBS': '1', 'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
-                               'OMPI_MCA_rmaps_base_oversubscribe': '1'})
+                          env={**os.environ, **ENVIRONMENT, 'WS_IGNORE_JOBS': '1'})
     result = Result('two programs', done.returncode, done.stdout, done.stderr, 0, {})
     expect(result, 'exit status', done.returncode == 0)
     expect(result, 'no job of two ranks with Workshare', 'workshare: ' in done.stderr and '2 ranks on' in done.stderr)
@@ -155,4 +167,5 @@ if FAMILY == 'openmpi':    # ranks of MPICH spin: with more of them than cores e
 if CORES >= 2:
     gains()
     nothing()
+    target()
 finish()

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 from job import CORES, expect, finish, run, skip
+from of_mpi import SEGMENTS
 
 FAMILY, MPICC, SOURCES, STAGE, INTERPRETER = sys.argv[3:8]
 FOLDER = tempfile.mkdtemp(dir='/tmp')
@@ -66,7 +67,9 @@ def another_mpi():
         skip(f'there is no mpicc of another MPI beside {MPICC}')
         return
     sums = module('other.so', 'host.c', '-Wno-unknown-pragmas', compiler=other)
-    result = run(INTERPRETER, sums, 'sums', title="a module of another MPI than the launcher's")
+    alone, result = (run(INTERPRETER, sums, 'sums', workshare=on, leaves=SEGMENTS, title=f"a module of another MPI than the launcher's, {'on' if on else 'off'}")
+                     for on in (False, True))
+    expect(result, f'MPI leaves {result.removed}, without Workshare {alone.removed}', len(result.removed) == len(alone.removed))
     says(result, r'^workshare: note: the launcher is from \w+, but the program has loaded libmpi\S+ of \w+: each rank is a job of its own; it runs without Workshare$')
     expect(result, 'not a job per rank', result.out.count('\n39 0 ') >= 2)
     wrong = run(INTERPRETER, sums, 'sums', options=(f'-workshare-mpi={FAMILY}',), code='error', title='a module of another MPI than --mpi')

@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 from job import CORES, expect, finish, likely, repeated, run, skip
+from of_mpi import ENVIRONMENT, fortran_compiler, launcher_of_several
 
 FAMILY, MPICC, SOURCES, STAGE = sys.argv[3:7]
 FOLDER = tempfile.mkdtemp(dir='/tmp')
@@ -48,9 +49,8 @@ def in_c():
 
 
 def in_fortran():
-    compiler = MPICC.replace('mpicc', 'mpif90')
-    if not shutil.which(compiler):
-        skip(f'{compiler} is not there')
+    compiler = fortran_compiler(MPICC)
+    if not compiler:
         return
     for number, form in enumerate(('mpi_f08', 'mpi', 'mpif.h'), 1):
         program = compiled(f'fortran{number}', f'-DFORM={number}', '-J', FOLDER, source('counted.F90'), compiler=compiler)
@@ -87,9 +87,11 @@ def mixed():
     if FAMILY != 'openmpi':     # one MPI is enough for a test of 30 s
         return
     counted = os.path.join(FOLDER, 'counted')
-    result = run(os.path.join(STAGE, 'bin/workshare'), counted, ':', '-n', '1', counted, ranks=1, workshare=False, mpirun=MPICC.replace('mpicc', 'mpirun'),
-                 code='error', limit=60, title='a rank without Workshare',
-                 env={'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_rmaps_base_oversubscribe': '1'})
+    launcher = launcher_of_several(MPICC.replace('mpicc', 'mpirun'))
+    if not launcher:
+        return
+    result = run(os.path.join(STAGE, 'bin/workshare'), counted, ':', '-n', '1', counted, ranks=1, workshare=False, mpirun=launcher,
+                 code='error', limit=60, title='a rank without Workshare', env=ENVIRONMENT)
     lines = [line for line in result.err.splitlines() if line.startswith('workshare: ')]
     expect(result, f'said {lines}', lines == ['workshare: error: some ranks of the job run without workshare; start all with it, or none'])
 

@@ -1,18 +1,27 @@
 # SPDX-License-Identifier: MIT
 """Ranks under another MPI that are killed, stopped, call MPI_Abort or call MPI_Init twice, and a launcher that is killed: the job ends in time, with an
 error if that MPI has one, and leaves no process and no shared memory (job.py looks)."""
+import functools
 import os
 import signal
 import time
 
 from job import CORES, expect, finish, likely, repeated, run, skip
+from of_mpi import SEGMENTS
 import patience
 from processes import kill, name_of, stat_of, wait_for_name, wait_for_ranks
 
 
+@functools.lru_cache(maxsize=None)
+def may_return_0():
+    """Whether this MPI's mpirun may hide that a rank was killed: that of MPICH 4.2.1 did so in 8 of 40 jobs without Workshare."""
+    return any(run('host', 'killed', workshare=False, code=None, title='a rank is killed, off').code == 0 for _ in range(40))
+
+
 @repeated
 def dies(who):
-    result = run('death', who, limit=30, code=3 if who == 'abort' else 'error', title=f'death {who}')
+    result = run('death', who, limit=30, code=3 if who == 'abort' else None, title=f'death {who}')
+    expect(result, 'exit status 0 where an error was wanted', result.code != 0 or may_return_0())
     likely(result, 'nobody was killed', 'no guest came' not in result.out and 'passed' not in result.out)
     likely(result, 'the job took more than 10 s to end', result.seconds < 10)
 
@@ -49,14 +58,26 @@ def initializes_twice():
         expect(shared, f'without Workshare it says: {alone.out}', sorted(alone.out.splitlines()) == sorted(shared.out.splitlines()))
 
 
+@repeated
 def loses_launcher():
+    """Ranks in MPI end. One that computes ends at once, or when it comes to MPI: as without Workshare (Open MPI 5.0 ends it then only)."""
     def end_launcher(processes):
         wait_for_name(processes, 'begun')
         for pid in processes():
-            if name_of(pid) in ('orterun', 'mpirun.openmpi', 'mpiexec.hydra', 'mpirun', 'mpirun.mpich'):
+            if name_of(pid) in ('orterun', 'prterun', 'mpirun.openmpi', 'mpiexec.hydra', 'mpirun', 'mpirun.mpich'):
                 kill(pid)
+        until = time.monotonic() + 3
+        while processes() and time.monotonic() < until:
+            time.sleep(0.05)
+        stayed.append(sorted(map(name_of, processes())))
+        for pid in processes():
+            if name_of(pid) == 'begun':
+                os.kill(pid, signal.SIGUSR1)
+    stayed = []
     for on in False, True:   # Open MPI's mpirun removes what the ranks of Open MPI make
-        run('host', 'forever', workshare=on, code='error', limit=30, meanwhile=end_launcher, leaves='/dev/shm/vader_segment.', title=f'mpirun is killed, {"on" if on else "off"}')
+        result = run('host', 'forever', workshare=on, code='error', limit=30, meanwhile=end_launcher, leaves=SEGMENTS,
+                     title=f'mpirun is killed, {"on" if on else "off"}')
+    likely(result, f'ranks that stay until they come to MPI: {stayed[1:]}, without Workshare {stayed[:1]}', stayed[1:] == stayed[:1])
 
 
 initializes_twice()

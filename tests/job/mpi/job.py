@@ -49,6 +49,7 @@ class Result:
         self.title, self.code, self.out, self.printed, self.seconds, self.stats = title, code, out, err, seconds, stats
         self.err = unfolded(err)
         self.failed = self.unjudged = False
+        self.removed = []   # shared memory that the job was allowed to leave
 
     def of_workshare(self):
         """Its lines, in two lists: the summary's, and others."""
@@ -267,6 +268,7 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
     for path in segments()[0] - before[0] if leaves else ():
         if re.match(leaves, path) and not in_use(path):
             os.unlink(path)
+            result.removed.append(path)
     segments_left = leftovers(before)
     expect(result, f'left in shared memory: {segments_left}', not segments_left)
     if code == 'error':
