@@ -279,8 +279,8 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
 
 
 def side_by_side(*calls, at_once=4):
-    """Calls functions, each of which runs jobs that mostly wait: several at once. None of them may look at times, or at what a
-    job's neighbours can change. An exception of one is raised here."""
+    """Calls functions, each of which runs jobs that mostly wait: several at once. None of them may look at what a job's
+    neighbours can change: at times only if the job sleeps for its work. An exception of one is raised here."""
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         for done in [pool.submit(call) for call in calls]:
             done.result()

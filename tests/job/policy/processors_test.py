@@ -95,14 +95,15 @@ def obeys(program):
     likely(result, 'no word of the regions that asked for few threads', limited and int(limited[1]) > 100)
 
 
-for program in ['processors'] + ['processors_' + c for c in COMPILERS]:
-    balances(program)
-    lends(program)
-    leaves_equals(program)
-    obeys(program)
+def obeys_clause(program):
     result = job('auto', 'sleep', 30, 4, 120000, 40000, 'clause=6', program=program)
     ranks, _ = told(result)
     expect(result, 'more threads than the clause says', all(r['most'] <= 6 for r in ranks.values()))
+
+
+# Two jobs at a time: their threads sleep for their work, so the times of a job hardly depend on the other.
+side_by_side(*(lambda check=check, program=program: check(program) for program in ['processors'] + ['processors_' + c for c in COMPILERS]
+               for check in (balances, lends, leaves_equals, obeys, obeys_clause)), at_once=2)
 
 
 # The rank with more work changes. A deal that has lost is taken back, and the summary claims no more than the whole job gained.
@@ -120,14 +121,14 @@ def changing(deal_rule, mode, every, most, *light):
 
 
 # Without its fix the first took 1.4 to 1.5 times as long.
-for deal_rule in 'whole', 'paper':
-    changing(deal_rule, 'balance', 20, 1.1)
-for every in 5, 7, 10:
-    changing('whole', 'balance', every, 1.07)  # one turn is lost once, of 60; three were lost without its fix
-changing('whole', 'balance', 20, 1.05, 5000)  # a turn under 15+1 cores, the best deal, would take as long as eight; all of one was lost at once
-changing('whole', 'balance', 20, 1.05, 60000, 60000)
-changing('whole', 'auto', 20, 1.05)
-changing('whole', 'balance', 1000, 0.85)  # it never changes
+side_by_side(*(lambda how=how: changing(*how) for how in (
+    ('whole', 'balance', 20, 1.1),
+    ('paper', 'balance', 20, 1.1),
+    *(('whole', 'balance', every, 1.07) for every in (5, 7, 10)),   # one turn is lost once, of 60; three were lost without its fix
+    ('whole', 'balance', 20, 1.05, 5000),   # a turn under 15+1 cores, the best deal, would take as long as eight; all of one was lost at once
+    ('whole', 'balance', 20, 1.05, 60000, 60000),
+    ('whole', 'auto', 20, 1.05),
+    ('whole', 'balance', 1000, 0.85))), at_once=2)   # the last one never changes
 
 
 # One move at a time.
@@ -211,12 +212,8 @@ def waits_inside():
     likely(result, f'they are lent where it waits outside of regions: {outside}', outside == 4)
 
 
-paper()
-four()
-irregular()
-regular()
-two_nodes()
-lent_on_second_node()
+side_by_side(paper, four, irregular, regular, two_nodes, lent_on_second_node, at_once=2)
+# These compute.
 comes_back()
 waits_inside()
 for program in ['leaves'] + ['leaves_' + c for c in COMPILERS]:
