@@ -343,7 +343,7 @@ void Pool::run_timed(Hand& hand, Task& t)
 {
     const uint64_t began = ticks();
     hand.away = 0;
-    if (!run_one(t))
+    if (!run_one(t, hand))
         return;
     hand.run++;
     const double took = seconds(ticks() - began - hand.away), mean = base::load_relaxed(mean_s_);

@@ -195,7 +195,8 @@ private:
     bool open_hand();
     void close_hand();
     void wait_for_guests();
-    bool run_one(Task& task);
+    bool run_one(Task& task, Hand& hand);
+    void ended(Running& running, int failure);
     void share(size_t tasks);
 
     // futures.cpp

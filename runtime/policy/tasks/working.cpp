@@ -222,7 +222,7 @@ void Pool::work(uint64_t long_enough)
         if (WS_UNLIKELY(timed && t.kind != kind))
             look_at_clock();
         kind = t.kind;
-        const bool has_run = run_one(t);
+        const bool has_run = run_one(t, hand);
         hand.run += has_run;
         timed += has_run;
         if (++unlooked < want)
@@ -440,38 +440,43 @@ void Pool::Kind::took(double seconds, double tasks)
 }
 
 // False: its group is cancelled, and it is dropped.
-bool Pool::run_one(Task& t)
+bool Pool::run_one(Task& t, Hand& hand)
 {
-    Kind& k = kinds_[t.kind];
     Running running = {this, &t, false, 0, {}, 0};
+    if (WS_UNLIKELY(is_cancelled(t))) {
+        ended(running, failure_cancelled);
+        return false;
+    }
+    Kind& k = kinds_[t.kind];
     ws_task told = {
         shell_, t.data(), t.bytes, k.c.context, t.kind, int(t.origin), {&running, nullptr, nullptr, nullptr}};
     if (WS_UNLIKELY(t.flags & task_has_inputs))
         told.bytes = Inputs(static_cast<const char*>(t.data()), t.bytes).own_bytes();
-    const bool runs = !is_cancelled(t);
-    int failure = failure_cancelled;
-    if (WS_LIKELY(runs)) {
-        void* const outer = own_hand->running;
-        own_hand->running = &running;
-        failure = call_task(k.c.run, &told);
-        own_hand->running = outer;
-    }
-    if (WS_UNLIKELY(runs && (failure || running.failure)))
-        fail(t, failure ? failure : running.failure,
-             running.failure ? "gave a result of more bytes than its kind says" : nullptr);
-    if (WS_UNLIKELY(t.flags & (task_on_heap | task_has_future))) {
-        if (t.flags & task_has_future) {
-            const int f = failure ? failure : running.failure;
-            if (t.origin == uint32_t(me_))
-                settle(t.future, f, std::move(running.result));
-            else {
-                std::lock_guard<base::SpinLock> hold(lock_);
-                results_out_.push_back({int(t.origin), t.future, f, std::move(running.result)});
-            }
+    void* const outer = hand.running;
+    hand.running = &running;
+    const int failure = call_task(k.c.run, &told);
+    hand.running = outer;
+    if (WS_UNLIKELY((t.flags & (task_on_heap | task_has_future)) || failure || running.failure))
+        ended(running, failure);
+    return true;
+}
+
+// What is left to do when a task has run, or never will: `failure` is then failure_cancelled.
+void Pool::ended(Running& running, int failure)
+{
+    Task& t = *running.task;
+    const int f = failure ? failure : running.failure;
+    if (f && f != failure_cancelled)
+        fail(t, f, running.failure ? "gave a result of more bytes than its kind says" : nullptr);
+    if (t.flags & task_has_future) {
+        if (t.origin == uint32_t(me_))
+            settle(t.future, f, std::move(running.result));
+        else {
+            std::lock_guard<base::SpinLock> hold(lock_);
+            results_out_.push_back({int(t.origin), t.future, f, std::move(running.result)});
         }
-        drop(t);
     }
-    return runs;
+    drop(t);
 }
 
 // ---- what several threads of the process run
