@@ -155,6 +155,7 @@ int Pool::put_held(const Task& t, const ws_task_options& o, std::string& error)
         *o.future = serial_ << 32 | h->task.future;
     }
     put_++;
+    base::store_relaxed(held_back_tasks_, held_back_tasks_ + 1);
     std::vector<std::shared_ptr<Held>> over;
     if (!h->missing) // one of its inputs has failed
         give_up(h, over);
@@ -182,6 +183,7 @@ Task Pool::with_inputs(const Held& h) const
 void Pool::give_up(const std::shared_ptr<Held>& h, std::vector<std::shared_ptr<Held>>& over)
 {
     over.push_back(h);
+    base::store_relaxed(held_back_tasks_, held_back_tasks_ - 1);
     for (size_t i = over.size() - 1; i < over.size(); i++) {
         if (!(over[i]->task.flags & task_has_future))
             continue;
@@ -196,8 +198,10 @@ void Pool::give_up(const std::shared_ptr<Held>& h, std::vector<std::shared_ptr<H
             futures_.erase(it);
         for (const Waiter& w : waiters) {
             w.held->has_failed = true;
-            if (--w.held->missing == 0)
-                over.push_back(w.held);
+            if (--w.held->missing != 0)
+                continue;
+            over.push_back(w.held);
+            base::store_relaxed(held_back_tasks_, held_back_tasks_ - 1);
         }
     }
 }
@@ -243,6 +247,7 @@ void Pool::settle(uint32_t number, int failure, std::string bytes)
         h->task = all;
     }
     const std::lock_guard<base::SpinLock> hold(lock_);
+    base::store_relaxed(held_back_tasks_, held_back_tasks_ - ready.size());
     for (const auto& h : ready)
         if (!add_to_hand(h->task, h->to))
             add_to_queue(h->task, h->to);

@@ -214,7 +214,9 @@ void Pool::work(uint64_t long_enough)
         Task t;
         if (WS_UNLIKELY(!next(hand, t, want))) {
             look_at_clock();
-            if (last - entered >= long_enough || !hunt(hand, t, std::min(entered + long_enough, last + hunt_), polls))
+            // Between the steps of a graph of tasks there may be none for a moment.
+            const uint64_t patience = load_relaxed(held_back_tasks_) ? long_enough : hunt_;
+            if (last - entered >= long_enough || !hunt(hand, t, std::min(entered + long_enough, last + patience), polls))
                 break;
             last = ticks();
             unlooked = 0;
@@ -506,7 +508,7 @@ try {
         work(uint64_t(hi - lo) * chunk);
         if (!guest)
             wait_for_guests();
-        else if (!waiting())
+        else if (!waiting() && !load_relaxed(held_back_tasks_))
             abi::leave_after_turn(); // this core may have other things to do
     }
     if (guest) {
