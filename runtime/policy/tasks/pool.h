@@ -292,7 +292,7 @@ private:
     volatile base::Hardware::Word last_putter_ = 0;
     std::vector<ResultOut> results_out_;
     std::vector<Placed> placed_;
-    // Tasks that wait for results. Where there are any, more can be expected when one ends. Written under the lock, read
+    // Tasks that wait for results. If there are any, more can be expected when one ends. Written under the lock, read
     // without it.
     volatile uint64_t held_back_tasks_ = 0;
     std::vector<uint16_t> cancels_out_;

@@ -216,7 +216,8 @@ void Pool::work(uint64_t long_enough)
             look_at_clock();
             // Between the steps of a graph of tasks there may be none for a moment.
             const uint64_t patience = load_relaxed(held_back_tasks_) ? long_enough : hunt_;
-            if (last - entered >= long_enough || !hunt(hand, t, std::min(entered + long_enough, last + patience), polls))
+            if (last - entered >= long_enough ||
+                !hunt(hand, t, std::min(entered + long_enough, last + patience), polls))
                 break;
             last = ticks();
             unlooked = 0;
