@@ -165,6 +165,8 @@ def body(call, ways, calls):
                 before.append(f'if (WS_UNLIKELY(ws::host::Needs::own != nullptr)) {{ {ring} }}')
         elif way == 'needs_polls':
             target = call.named('target_rank') or call.named('rank')
+            if call.first('MPI_Request', True):
+                after.append('ws::host::Needs::by_request = ws::host::Needs::own != nullptr;')
             before.insert(0, f"const ws::host::NeedsPolls needs_polls{f'({group_at}, {target})' if target else ''};")
         elif way == 'rounds':
             before.append('ws::host::has_rounds = true;')

@@ -196,6 +196,9 @@ public:
     // has no windows.
     inline static volatile Word *own, *all;
 
+    // This process has begun a request whose completion may need polls of its target, and has waited for none since.
+    inline static volatile bool by_request;
+
     // Whether another rank needs this rank's polls now.
     static bool are_open() { return WS_UNLIKELY(own != nullptr) && is_any(); }
 
@@ -229,6 +232,9 @@ private:
     volatile Needs::Word* const count_;
 };
 
+// Every rank of the node; ring_rank(): one.
+void ring_all();
+
 // Polls, and lends the core in between, until `poll()` is true.
 template <class Poll> void wait_until(Poll poll)
 {
@@ -260,6 +266,13 @@ extern uint64_t round_ticks;
 // so for a while after the start and after each sleep the rank lets others run between polls.
 template <class Poll> void wait_for_requests(Poll poll)
 {
+    if (WS_UNLIKELY(Needs::by_request)) {
+        Needs::by_request = false;
+        const NeedsPolls needs_polls; // of any rank: whose request it was is not kept
+        ring_all();
+        wait_for_requests(poll);
+        return;
+    }
     if (WS_LIKELY(!has_rounds || !hooks.crowded)) {
         wait_until(poll);
         return;
@@ -299,7 +312,6 @@ public:
 
 // Ringing. A group that is not known is one whose members may be any ranks.
 void ring_rank(const Group* group, int rank);
-void ring_all();
 
 enum class Depends { on_all, on_some, on_root, root_on_all };
 

@@ -52,7 +52,7 @@ def target():
         result = run('host', 'target', workshare=on, title=f'target, {"on" if on else "off"}')
         expect(result, 'wrong', 'wrong' not in result.out)
         times.append(float(result.out.split()[1]))
-    likely(result, f'one-sided calls took {times[1]} s, without Workshare {times[0]} s', times[1] < 5 * times[0] + 0.15)
+    likely(result, f'one-sided calls took {times[1]} s, without Workshare {times[0]} s', times[1] < 5 * times[0] + 0.05)
 
 
 def level():
