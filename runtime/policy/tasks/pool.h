@@ -183,6 +183,7 @@ private:
     void enqueue(Task& task, const ws_task_options* options, int to, uint64_t putter, bool may_be_waited_for);
     bool add_to_hand(const Task& task, int to);
     void add_to_queue(const Task& task, int to);
+    void queue_up(const Task& task);
     void work(uint64_t long_enough);
     size_t batch_size() const;
     bool next(Hand& hand, Task& task, size_t want);

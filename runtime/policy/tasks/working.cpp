@@ -124,9 +124,23 @@ void Pool::put(Task& t, const ws_task_options* o)
         hand->added++;
         return;
     }
-    const uint64_t putter = o && o->future ? number_of_putter() : 0;
+    const uint64_t putter = WS_UNLIKELY(o && o->future) ? number_of_putter() : 0;
     const std::lock_guard<base::SpinLock> hold(lock_);
-    enqueue(t, o, o && o->has_rank ? o->rank : me_, putter, true);
+    if (WS_UNLIKELY(o))
+        return enqueue(t, o, o->has_rank ? o->rank : me_, putter, true);
+    const bool is_first = !active_ && !queue_.size(); // this rank may have reported that it has nothing to do
+    queue_up(t);
+    put_++;
+    if (WS_UNLIKELY(is_first))
+        store_relaxed(woken_, true);
+}
+
+// The pool's lock is held.
+inline void Pool::queue_up(const Task& t)
+{
+    queue_.put(t, t.flags & task_pinned);
+    queue_changed();
+    kinds_[t.kind].waiting++;
 }
 
 // The pool's lock is held. Until *o->future is set, the future counts for nothing.
@@ -144,7 +158,7 @@ void Pool::make_future(Task& t, const ws_task_options* o, uint64_t putter, bool 
 // The pool's lock is held. Throws std::bad_alloc: then nothing has changed.
 void Pool::enqueue(Task& t, const ws_task_options* o, int to, uint64_t putter, bool may_be_waited_for)
 {
-    const bool is_first = !active_ && !queue_.size();
+    const bool is_first = !active_ && !queue_.size(); // as in put()
     make_future(t, o, putter, may_be_waited_for);
     try {
         if (add_to_hand(t, to))
@@ -157,7 +171,7 @@ void Pool::enqueue(Task& t, const ws_task_options* o, int to, uint64_t putter, b
         futures_.erase(t.future);
         throw;
     }
-    if (WS_UNLIKELY(is_first)) // this rank may have reported that it has nothing to do
+    if (WS_UNLIKELY(is_first))
         store_relaxed(woken_, true);
     if (WS_UNLIKELY(t.future)) {
         next_future_++;
@@ -182,9 +196,7 @@ void Pool::add_to_queue(const Task& t, int to)
 {
     if (to != me_ && wire_)
         return placed_.push_back({to, t});
-    queue_.put(t, t.flags & task_pinned);
-    queue_changed();
-    kinds_[t.kind].waiting++;
+    queue_up(t);
 }
 
 // Runs tasks on the calling thread until that has taken so long; one at least, if there is any, and all if there are
