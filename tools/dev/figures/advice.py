@@ -145,7 +145,7 @@ def advice(run, quick):
                               "x", ratio, f"within {TRUE:g} of 1", abs(ratio - 1) <= TRUE, [low, high], given[0].advice["what"], noisy=noisy)
         yield line.figure(f"{what}: how many times as fast with the advice", gain, 1, "x", gain, f">= {LEAST:g}", gain >= LEAST, [min(measured), max(measured)])
         beyond = sum(not p.advice["gain"]["low"] <= m <= p.advice["gain"]["high"] for p, m in zip(given, measured))
-        yield line.figure(f"{what}: runs whose gain was beyond its bounds", beyond, None, "", beyond, "<= 1", beyond <= 1, [beyond, beyond], noisy=False)
+        yield line.figure(f"{what}: runs whose gain was beyond its bounds", beyond, None, "", beyond, "<= 0", beyond == 0, [beyond, beyond], noisy=False)
         bounds = [given[0].advice["gain"][k] for k in ("low", "expected", "high")]
         rows.append([what, given[0].advice["kind"], f"{bounds[0]:.2f} .. {bounds[1]:.2f} .. {bounds[2]:.2f}", gain, ratio])
     yield line.table("ws-doctor advise: what was predicted of the first run of each program, and measured", ["program", "advice", "predicted", "measured", "predicted / measured"],
