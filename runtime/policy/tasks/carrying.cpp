@@ -33,7 +33,7 @@ size_t Pool::give(const Gift& g, const Look& own)
     std::vector<Task> out, kept;
     const Side from = {own.rest, g.speed, own.cores};
     double room = g.room, tried = 0;
-    uint64_t not_worth = 0, no_room = 0, bytes_out = 0;
+    uint64_t not_worth = 0, no_room = 0;
     const double most = std::min(g.tasks, 1e9);
     while (double(out.size()) < most && tried < most + 64) {
         Task t;
@@ -55,7 +55,6 @@ size_t Pool::give(const Gift& g, const Look& own)
         const bool has_room = double(bytes) <= room || bytes <= Task::most_here;
         if (is_worth && has_room) {
             room -= double(bytes);
-            bytes_out += bytes;
             out.push_back(t);
         } else {
             not_worth += !is_worth;
@@ -71,7 +70,6 @@ size_t Pool::give(const Gift& g, const Look& own)
         kinds_[t.kind].waiting++;
     queue_changed();
     store_relaxed(active_, active_ - kept.size() - given);
-    counts_.bytes_out += bytes_out;
     counts_.kept_worth += not_worth;
     counts_.kept_room += no_room;
     if (double(given) + double(kept.size()) < most) {
@@ -205,13 +203,14 @@ uint32_t Pool::next_tag()
 // The number that have gone; what cannot be packed stays here.
 size_t Pool::send_tasks(int to, std::vector<Task>& tasks, bool are_placed)
 {
-    size_t sent = 0;
+    size_t sent = 0, bytes_out = 0;
     Parcel parcel(to, are_placed);
     for (Task& t : tasks) {
         size_t size;
         if (char* const bytes = bytes_of(t, size)) {
             add(parcel, t, bytes, size);
             sent++;
+            bytes_out += size;
         }
     }
     send(parcel);
@@ -219,6 +218,7 @@ size_t Pool::send_tasks(int to, std::vector<Task>& tasks, bool are_placed)
         return sent;
     std::lock_guard<base::SpinLock> hold(lock_);
     counts_.moved_out += sent;
+    counts_.bytes_out += bytes_out;
     return sent;
 }
 
@@ -354,14 +354,6 @@ void Pool::send_placed()
         tasks.push_back(out[i].task);
         if (i + 1 < out.size() && out[i + 1].to == out[i].to)
             continue;
-        uint64_t bytes = 0;
-        for (const Task& t : tasks)
-            bytes += kinds_[t.kind].is_flat() ? t.bytes : 0;
-        if (node_of_[size_t(out[i].to)] != own_node_) {
-            lock_.lock();
-            counts_.bytes_out += bytes;
-            lock_.unlock();
-        }
         send_tasks(out[i].to, tasks, true);
         tasks.clear();
     }

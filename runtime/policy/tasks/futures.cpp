@@ -19,15 +19,6 @@ constexpr double first_patience_us = 100;
 constexpr unsigned most_patience = 10; // doublings
 constexpr unsigned waiting_nap_us = 20;
 
-namespace {
-
-const char* why(int failure)
-{
-    return failure == failure_cancelled ? "was cancelled, or one whose result it needs was, or failed" : nullptr;
-}
-
-} // namespace
-
 // The pool's lock is held. Null: there is none of that number, of which `error` tells.
 Pool::Future* Pool::future_of(uint64_t number, const char* call, std::string& error)
 {
@@ -59,7 +50,8 @@ int Pool::take(uint32_t number, const Future& f, void* result, size_t capacity, 
     const int failure = f.failure;
     if (failure)
         error = std::string(call) + ": the task " +
-                (why(failure) ? why(failure) : "failed with " + std::to_string(failure));
+                (failure == failure_cancelled ? "was cancelled, or one whose result it needs was, or failed"
+                                              : "failed with " + std::to_string(failure));
     futures_.erase(number);
     return failure ? ECANCELED : 0;
 }
@@ -150,18 +142,15 @@ int Pool::put_held(const Task& t, const ws_task_options& o, std::string& error)
         futures_.erase(h->task.future);
         throw;
     }
-    if (o.future) {
-        next_future_++;
-        *o.future = serial_ << 32 | h->task.future;
-    }
+    tell_future(h->task, &o);
     put_++;
     base::store_relaxed(held_back_tasks_, held_back_tasks_ + 1);
-    std::vector<std::shared_ptr<Held>> over;
-    if (!h->missing) // one of its inputs has failed
-        give_up(h, over);
-    hold.unlock();
-    for (const auto& none : over)
-        drop(none->task);
+    if (!h->missing) { // one of its inputs has failed, and nothing waits for it yet
+        Freed freed = {{}, {h}};
+        give_up(freed);
+        hold.unlock();
+        drop(h->task);
+    }
     return 0;
 }
 
@@ -178,77 +167,63 @@ Task Pool::with_inputs(const Held& h) const
     return t;
 }
 
-// The pool's lock is held: the task of `h` never runs. So its future fails, and what waits for that: these are added to
-// `over`, whose data the caller frees without the lock.
-void Pool::give_up(const std::shared_ptr<Held>& h, std::vector<std::shared_ptr<Held>>& over)
+// The pool's lock is held. A future's result is there, or will never be. Tasks for which it was the last one that was
+// missing are added to `freed`.
+void Pool::settle(uint32_t number, int failure, const Inputs::Value& value, Freed& freed)
 {
-    over.push_back(h);
-    base::store_relaxed(held_back_tasks_, held_back_tasks_ - 1);
-    for (size_t i = over.size() - 1; i < over.size(); i++) {
-        if (!(over[i]->task.flags & task_has_future))
-            continue;
-        const auto it = futures_.find(over[i]->task.future);
-        if (it == futures_.end())
-            continue;
-        std::vector<Waiter> waiters;
-        waiters.swap(it->second.waiters);
-        it->second.is_done = true;
-        it->second.failure = failure_cancelled;
-        if (it->second.is_dropped)
-            futures_.erase(it);
-        for (const Waiter& w : waiters) {
-            w.held->has_failed = true;
-            if (--w.held->missing != 0)
-                continue;
-            over.push_back(w.held);
-            base::store_relaxed(held_back_tasks_, held_back_tasks_ - 1);
-        }
+    const auto it = futures_.find(number);
+    if (it == futures_.end() || it->second.is_done)
+        return; // only a damaged letter names such a one
+    Future& f = it->second;
+    f.is_done = true;
+    f.failure = failure;
+    f.value = value;
+    std::vector<Waiter> waiters;
+    waiters.swap(f.waiters);
+    if (f.is_dropped)
+        futures_.erase(it);
+    for (const Waiter& w : waiters) {
+        w.held->has_failed = w.held->has_failed || failure;
+        w.held->values[w.place] = value;
+        if (--w.held->missing == 0)
+            (w.held->has_failed ? freed.over : freed.ready).push_back(w.held);
     }
+}
+
+// The pool's lock is held. Tasks that are over never run: their futures fail, and what waits for these is over, too.
+// The caller frees their data without the lock.
+void Pool::give_up(Freed& freed)
+{
+    for (size_t i = 0; i < freed.over.size(); i++)
+        if (freed.over[i]->task.flags & task_has_future)
+            settle(freed.over[i]->task.future, failure_cancelled, nullptr, freed);
+    base::store_relaxed(held_back_tasks_, held_back_tasks_ - freed.over.size());
 }
 
 // The task of a future of this rank has run, or failed.
 void Pool::settle(uint32_t number, int failure, std::string bytes)
 {
-    std::vector<std::shared_ptr<Held>> ready, over;
+    Freed freed;
     {
-        auto value = std::make_shared<const std::string>(std::move(bytes));
+        const auto value = std::make_shared<const std::string>(std::move(bytes));
         const std::lock_guard<base::SpinLock> hold(lock_);
-        const auto it = futures_.find(number);
-        if (it == futures_.end() || it->second.is_done)
-            return; // only a damaged letter names such a one
-        Future& f = it->second;
-        f.is_done = true;
-        f.failure = failure;
-        f.value = std::move(value);
-        std::vector<Waiter> waiters;
-        waiters.swap(f.waiters);
-        for (const Waiter& w : waiters) {
-            w.held->has_failed = w.held->has_failed || failure;
-            w.held->values[w.place] = f.value;
-            if (--w.held->missing != 0)
-                continue;
-            if (w.held->has_failed)
-                give_up(w.held, over);
-            else
-                ready.push_back(w.held);
-        }
-        if (f.is_dropped)
-            futures_.erase(it);
-        if (!ready.empty())
+        settle(number, failure, value, freed);
+        give_up(freed);
+        if (!freed.ready.empty())
             base::store_relaxed(active_, active_ + 1); // they are neither held nor queued
     }
-    for (const auto& h : over)
+    for (const auto& h : freed.over)
         drop(h->task);
-    if (ready.empty())
+    if (freed.ready.empty())
         return;
-    for (const auto& h : ready) {
+    for (const auto& h : freed.ready) {
         const Task all = with_inputs(*h);
         drop(h->task);
         h->task = all;
     }
     const std::lock_guard<base::SpinLock> hold(lock_);
-    base::store_relaxed(held_back_tasks_, held_back_tasks_ - ready.size());
-    for (const auto& h : ready)
+    base::store_relaxed(held_back_tasks_, held_back_tasks_ - freed.ready.size());
+    for (const auto& h : freed.ready)
         if (!add_to_hand(h->task, h->to))
             add_to_queue(h->task, h->to);
     base::store_relaxed(active_, active_ - 1);
@@ -276,8 +251,10 @@ bool Pool::is_done(uint64_t number)
 int Pool::input(const Running& running, size_t index, const void** data, size_t* bytes, std::string& error) const
 {
     Task& t = *running.task;
-    const bool has = t.flags & task_has_inputs;
-    if (const size_t count = has ? Inputs(static_cast<const char*>(t.data()), t.bytes).count() : 0; index >= count) {
+    size_t count = 0;
+    if (t.flags & task_has_inputs)
+        count = Inputs(static_cast<const char*>(t.data()), t.bytes).count();
+    if (index >= count) {
         error = "ws_task_get_input: input " + std::to_string(index) + " of a task with " + std::to_string(count);
         return EINVAL;
     }
@@ -333,10 +310,7 @@ void Pool::help_until_done(Hand& hand, uint64_t number)
         } else
             usleep(waiting_nap_us);
         if (polls && WS_UNLIKELY(now - base::load_relaxed(polled_at_) >= poll_every_)) {
-            lock_.lock();
-            tell(hand);
-            lock_.unlock();
-            poll();
+            tell_and_poll(hand);
         }
     }
     hand.waits--;
@@ -351,9 +325,7 @@ void Pool::run_timed(Hand& hand, Task& t)
     if (!run_one(t, hand))
         return;
     hand.run++;
-    const double took = seconds(ticks() - began - hand.away), mean = base::load_relaxed(mean_s_);
-    kinds_[t.kind].took(took, 1);
-    base::store_relaxed(mean_s_, mean > 0 ? mean + (took - mean) * 0.05 : took);
+    took(t.kind, seconds(ticks() - began - hand.away), 1);
 }
 
 // ---- results on their way to the rank that put the task

@@ -125,6 +125,9 @@ private:
         bool has_failed = false, may_be_waited_for = true;
         std::vector<Inputs::Value> values;
     };
+    struct Freed {
+        std::vector<std::shared_ptr<Held>> ready, over; // over: a result that they need will never be there
+    };
     struct Waiter {
         std::shared_ptr<Held> held;
         size_t place; // of the result among its inputs
@@ -182,6 +185,7 @@ private:
     void make_future(Task& task, const ws_task_options* options, uint64_t putter, bool may_be_waited_for);
     void enqueue(Task& task, const ws_task_options* options, int to, uint64_t putter, bool may_be_waited_for);
     bool add_to_hand(const Task& task, int to);
+    void tell_future(const Task& task, const ws_task_options* options);
     void add_to_queue(const Task& task, int to);
     void queue_up(const Task& task);
     void work(uint64_t long_enough);
@@ -191,6 +195,8 @@ private:
     bool steal(Hand& hand, Task& task, size_t want);
     bool hunt(Hand& hand, Task& task, uint64_t until, bool polls);
     void tell(Hand& hand);
+    void tell_and_poll(Hand& hand);
+    void took(unsigned kind, double each_s, double tasks);
     void queue_changed();
     size_t waiting() const;
     bool open_hand();
@@ -207,7 +213,8 @@ private:
     bool look_up(Held& h, const ws_task_options& o, uint64_t putter, std::string& error);
     int put_held(const Task& task, const ws_task_options& options, std::string& error);
     Task with_inputs(const Held& held) const;
-    void give_up(const std::shared_ptr<Held>& held, std::vector<std::shared_ptr<Held>>& over);
+    void settle(uint32_t number, int failure, const Inputs::Value& value, Freed& freed);
+    void give_up(Freed& freed);
     void settle(uint32_t number, int failure, std::string bytes);
     uint64_t number_of_putter();
     bool is_done(uint64_t number);

@@ -173,10 +173,16 @@ void Pool::enqueue(Task& t, const ws_task_options* o, int to, uint64_t putter, b
     }
     if (WS_UNLIKELY(is_first))
         store_relaxed(woken_, true);
-    if (WS_UNLIKELY(t.future)) {
-        next_future_++;
-        *o->future = serial_ << 32 | t.future;
-    }
+    tell_future(t, o);
+}
+
+// The pool's lock is held. The task is put: its future counts.
+void Pool::tell_future(const Task& t, const ws_task_options* o)
+{
+    if (WS_LIKELY(!(t.flags & task_has_future)))
+        return;
+    next_future_++;
+    *o->future = serial_ << 32 | t.future;
 }
 
 // The calling thread's, which takes first what it has put last: what it waits for is not below other tasks then, and
@@ -213,9 +219,7 @@ void Pool::work(uint64_t long_enough)
     const auto look_at_clock = [&] {
         const uint64_t now = ticks();
         if (timed) {
-            const double mean = load_relaxed(mean_s_), each = seconds(now - last - hand.away) / double(timed);
-            kinds_[kind].took(each, double(timed));
-            store_relaxed(mean_s_, mean > 0 ? mean + (each - mean) * std::min(1.0, 0.05 * double(timed)) : each);
+            took(kind, seconds(now - last - hand.away) / double(timed), double(timed));
         }
         timed = 0;
         hand.away = 0;
@@ -246,10 +250,7 @@ void Pool::work(uint64_t long_enough)
         if (look_at_clock() - entered >= long_enough)
             break;
         if (polls && WS_UNLIKELY(last - load_relaxed(polled_at_) >= poll_every_)) {
-            lock_.lock();
-            tell(hand);
-            lock_.unlock();
-            poll();
+            tell_and_poll(hand);
             last = ticks();
         }
     }
@@ -370,6 +371,22 @@ bool Pool::hunt(Hand& hand, Task& t, uint64_t until, bool polls)
             poll_if_due(now);
     }
     return false;
+}
+
+void Pool::tell_and_poll(Hand& hand)
+{
+    lock_.lock();
+    tell(hand);
+    lock_.unlock();
+    poll();
+}
+
+// Some tasks of a kind took so long each.
+void Pool::took(unsigned kind, double each_s, double tasks)
+{
+    const double mean = load_relaxed(mean_s_);
+    kinds_[kind].took(each_s, tasks);
+    store_relaxed(mean_s_, mean > 0 ? mean + (each_s - mean) * std::min(1.0, 0.05 * tasks) : each_s);
 }
 
 // The pool's lock is held.
