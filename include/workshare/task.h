@@ -194,7 +194,8 @@ int ws_pool_add_group(ws_pool *pool, int *group) WS_MUST_USE;
 
 /**
  * Cancels a group for the rest of the run: on all ranks, its tasks that have not begun are dropped. Those that run can
- * ask ws_task_is_cancelled. Cancelling is no failure of the run. Futures of dropped tasks fail with ECANCELED.
+ * ask ws_task_is_cancelled. Cancelling is no failure of the run. Futures of dropped tasks fail with ECANCELED. Without
+ * -workshare each rank runs its own tasks alone, and a rank cancels those that it has put itself.
  *
  * @param pool   the pool
  * @param group  the number of the group

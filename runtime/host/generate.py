@@ -188,8 +188,11 @@ def body(call, ways, calls):
         lines.append(f"const ws::host::Completion completion({'1' if call.named('request') else call.names[0]}, {array});")
     if re.match('MPI_(Comm_set_errhandler|Errhandler_set)$', call.name):
         before.append('ws::host::errors_return = true;')
-    if call.name in ('MPI_Comm_create_errhandler', 'MPI_Errhandler_create') or call.name.startswith('MPI_File_i'):
+    makes_handler = call.name in ('MPI_Comm_create_errhandler', 'MPI_Errhandler_create')
+    if makes_handler or call.name.startswith('MPI_File_i'):
         before.append('ws::host::needs_testall = true;')
+    if makes_handler:
+        before.append('ws::host::has_handlers = true;')
     if call.name == 'MPI_Request_free':
         before.append('if (WS_UNLIKELY(ws::host::has_unusual || ws::host::has_persistent)) { ws::host::frees_request(*request); }')
     call_it = f'[&] {{ return {real}; }}'

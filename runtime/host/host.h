@@ -425,6 +425,10 @@ bool are_complete(int count, const MPI_Request* requests, int& next);
 // calls it then, too. Requests of files are not polled by it. So if the program has handlers or such requests,
 // MPI_Testall completes the requests, at the first failure.
 inline bool needs_testall;
+// MPI_Testall calls the handler of a failed request again in each call, until the others are complete (MPICH 5): with
+// handlers MPI itself waits.
+inline bool testall_repeats_errors;
+inline bool has_handlers; // the program has made one
 #ifdef OPEN_MPI
 constexpr bool status_is_handled = false;
 #else
@@ -443,7 +447,8 @@ int wait_for_all(int count, const MPI_Request* requests, Site site, Test test, C
         return partitioned || errors_return ? look_before(site, [] { return true; }, call)
                                             : poll_instead(site, test, call);
     if (status_is_handled && WS_UNLIKELY(needs_testall) && !partitioned)
-        return poll_instead(site, test, call);
+        return has_handlers && testall_repeats_errors ? look_before(site, [] { return true; }, call)
+                                                      : poll_instead(site, test, call);
     int next = 0;
     return look_before(site, [&] { return !requests || are_complete(count, requests, next); }, call);
 }
@@ -454,9 +459,9 @@ inline bool can_post(const Group* group, int dest, int tag) { return group && gr
 template <class Post, class Call> int send(const Group* group, int dest, int tag, Site site, Post post, Call call)
 {
     if (site.waits() && can_post(group, dest, tag)) {
-        MPI_Request request;
+        MPI_Request request = MPI_REQUEST_NULL;
         int error = post(&request);
-        if (error != MPI_SUCCESS)
+        if (request == MPI_REQUEST_NULL) // it has failed. MPICH 5 returns MPI_SUCCESS then if a handler returns
             return error;
         ring_rank(group, dest);
         const OpenSends open(group->world_rank(dest));
@@ -478,9 +483,9 @@ int exchange(const Group* group, int dest, int sendtag, int source, int recvtag,
              Send post_send, Receive receive, Call call)
 {
     if (site.waits() && can_probe(group, source, recvtag) && can_post(group, dest, sendtag)) {
-        MPI_Request request;
+        MPI_Request request = MPI_REQUEST_NULL;
         int error = post_send(&request);
-        if (error != MPI_SUCCESS)
+        if (request == MPI_REQUEST_NULL) // it has failed. MPICH 5 returns MPI_SUCCESS then if a handler returns
             return error;
         ring_rank(group, dest);
         const OpenSends open(group->world_rank(dest));

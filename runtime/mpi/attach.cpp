@@ -22,6 +22,7 @@
 #include "mpi/phases.h"
 #include "mpi/trace.h"
 #include "mpi/turns.h"
+#include "node/split.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
 #include "openmp/shared/team.h"
@@ -261,8 +262,9 @@ __attribute__((constructor)) void look_at_mode()
         std::fprintf(stderr, "workshare: warning: %s\n", said.c_str());
 }
 
-// All ranks have options that make sense, and the same mode of OpenMP; else the job ends with one message. Collective.
-void agree_on_options(Job& job)
+// All ranks have options that make sense, and the same mode of OpenMP; else the job ends with one message. Which ranks
+// are a node is settled on the way. Collective.
+void agree(Job& job)
 {
     if (const std::string said = option::without_unknown_mode(); !said.empty() && job.rank == 0)
         std::fprintf(stderr, "workshare: warning: %s\n", said.c_str());
@@ -272,9 +274,11 @@ void agree_on_options(Job& job)
         read_options(job.options, error, unknown) && (job.rank != 0 || can_write_files(job.options, error));
     // Chooses the rank that prints the message. Options may differ between ranks, by MPI_T or mpirun's -env, but the
     // OpenMP mode may not, because its policy shares memory.
+    int node_ranks;
+    PMPI_Comm_size(job.node, &node_ranks);
     int agreed[] = {fine ? job.size : job.rank, int(job.options.openmp), -int(job.options.openmp),
-                    -int(job.options.verbose)};
-    PMPI_Allreduce(MPI_IN_PLACE, agreed, 4, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+                    -int(job.options.verbose), -node_ranks};
+    PMPI_Allreduce(MPI_IN_PLACE, agreed, 5, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     int first = agreed[0];
     job.options.verbose = agreed[3] < 0; // all ranks take part
     if (first == job.size && agreed[1] != -agreed[2]) {
@@ -287,6 +291,8 @@ void agree_on_options(Job& job)
         PMPI_Barrier(MPI_COMM_WORLD); // the message is written
         end_job();
     }
+    if (agreed[4] == -1 && job.size > 1)
+        node::without_mpi(MPI_COMM_WORLD, 0, &job.node);
     if (job.rank == 0)
         for (const std::string& note : option::notes_on_names())
             std::fprintf(stderr, "workshare: note: %s\n", note.c_str());
@@ -337,10 +343,10 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
                 version, MPIR_WORKSHARE_VERSION);
         return 1;
     }
-    agree_on_options(job);
+    node::split_by_mpi(MPI_COMM_WORLD, 0, &job.node);
+    agree(job);
     job.hooks = hooks;
     follow_forks(job);
-    PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &job.node);
     PMPI_Comm_set_errhandler(job.node, MPI_ERRORS_RETURN);
     host_node.comm = job.node;
     job.inactive = make_window(job, what & MPIR_WORKSHARE_STEAL);

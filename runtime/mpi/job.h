@@ -6,6 +6,7 @@
 #include "book/book.h"
 #include "lend/rank.h"
 #include "measure/meter.h"
+#include "node/memory.h"
 #include "observe/board.h"
 #include "options/options.h"
 #include "mpich/files/src/include/mpir_workshare.h"
@@ -30,7 +31,7 @@ struct Job {
     option::Options options;
     base::Clock clock;
     MPI_Comm node = MPI_COMM_NULL; // a duplicate, for this runtime alone
-    MPI_Win mpi_window = MPI_WIN_NULL;
+    node::Memory memory; // of the window, and of what the host keeps beside it
     window::Window window;
     std::optional<window::LockTable> locks;
     book::Reader book;        // the other jobs of the node

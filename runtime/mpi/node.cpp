@@ -22,12 +22,6 @@ HostNode host_node;
 
 namespace {
 
-bool agree(Job& job, bool mine)
-{
-    int all = mine;
-    return PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, job.node) == MPI_SUCCESS && all;
-}
-
 // The workers of this rank, and of all ranks of the node.
 struct WorkerPlan {
     unsigned own = 0, before = 0, all = 0; // before: of the ranks with lower numbers
@@ -99,19 +93,9 @@ Inactive make_window(Job& job, bool stealing)
         return too_many_ranks;
     const size_t window_bytes = (window::Window::bytes(unsigned(ranks), cores, mask_size) + 63) / 64 * 64,
                  beside = host_bytes ? host_bytes(unsigned(ranks)) : 0;
-    size_t bytes = window_bytes + beside;
-    // Not whole pages: for those MPICH would try random addresses until one suits all ranks. That is of no use here,
-    // and tools such as ThreadSanitizer cannot stand every address.
-    bytes += bytes % size_t(sysconf(_SC_PAGESIZE)) == 0 ? 64 : 0;
-    if (!agree(job, me != 0 || base::shm_has_room(bytes)))
-        return shm_too_small;
-    void* base = nullptr;
-    MPI_Aint size;
-    int unit, error = PMPI_Win_allocate_shared(me == 0 ? MPI_Aint(bytes) : 0, 1, MPI_INFO_NULL, job.node, &base,
-                                               &job.mpi_window);
-    if (!agree(job, error == MPI_SUCCESS))
-        return window_refused;
-    PMPI_Win_shared_query(job.mpi_window, 0, &size, &unit, &base);
+    void* const base = job.memory.allocate(job.node, window_bytes + beside, node::Memory::Content::anything);
+    if (!base)
+        return job.memory.lacks_room() ? shm_too_small : window_refused;
     job.window.map(base, unsigned(ranks), cores, unsigned(me), mask_size);
     job.window.init_own(job.rank, unsigned(ranks) + crew.before, crew.own, crew.cpus);
     if (beside)
@@ -149,8 +133,7 @@ void join_book(Job& job)
 void free_window(Job& job)
 {
     abi::use_node_locks(nullptr, job.rank);
-    if (job.mpi_window != MPI_WIN_NULL)
-        PMPI_Win_free(&job.mpi_window);
+    job.memory.free();
     if (job.node != MPI_COMM_NULL)
         PMPI_Comm_free(&job.node);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Objects in memory that the processes of a node map at different addresses (node_memory.h). One process constructs a
+// Objects in memory that the processes of a node map at different addresses (node/memory.h). One process constructs a
 // root object and the arrays that it owns; Boost.Interprocess places them and links them by offsets. Nothing is
 // allocated later, so nobody needs a lock: a killed process cannot hold one. Each process follows the offsets once,
 // checks them, and keeps the pointers.

@@ -36,7 +36,7 @@ protected:
 class Policy {
 public:
     // At the end of MPI_Init, collective over MPI_COMM_WORLD: the window and the board are there, nobody lends yet.
-    // Memory that the ranks of the node are to share is made here, by NodeMemory (node_memory.h) on Job::node.
+    // Memory that the ranks of the node are to share is made here, by node::Memory (node/memory.h) on Job::node.
     virtual Wants attach(Job&) { return {}; }
     // This rank is blocked in an MPI call, and calls here only what returns at once, on communicators of its own. What
     // takes longer than `budget` ticks is done in several steps: a message that arrives meanwhile waits for the end of

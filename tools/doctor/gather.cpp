@@ -46,10 +46,10 @@ RankFacts unpacked(const nlohmann::json& j)
 // As MessagePack, which takes any bytes: paths and variables may have some that are no UTF-8.
 using Bytes = std::vector<std::uint8_t>;
 
-// What libws shows of this process: whether it has given up.
-int why_inactive()
+// What libws shows of this process: whether it has given up, and for how many ranks its window is. That may be more
+// than MPI says, where MPI shares no memory.
+void read_board(Machine& machine)
 {
-    int why = 0;
     DIR* folder = opendir("/proc/self/fd");
     while (const dirent* entry = folder ? readdir(folder) : nullptr) {
         char target[256];
@@ -62,11 +62,10 @@ int why_inactive()
             ws::base::map(std::atoi(entry->d_name), ws::base::read_only, sizeof(ws::observe::Board));
         const auto* const board = ws::base::at<const ws::observe::Board>(mapping);
         if (board && board->magic == ws::observe::board_magic && board->version == ws::observe::board_version)
-            why = int(board->inactive);
+            machine.inactive = int(board->inactive), machine.node_ranks = int(board->node_ranks);
     }
     if (folder)
         closedir(folder);
-    return why;
 }
 
 [[noreturn]] void end_with(int out, const nlohmann::json& answer, int code)
@@ -116,7 +115,7 @@ int why_inactive()
         comm_size(node, &own.machine.node_ranks);
     if (void* libws = dlopen("libws.so.1", RTLD_NOW | RTLD_NOLOAD)) {
         own.machine.libws_loaded = true;
-        own.machine.inactive = why_inactive();
+        read_board(own.machine);
         dlclose(libws);
     }
     const Bytes mine = nlohmann::json::to_msgpack(packed(own));

@@ -158,7 +158,7 @@ void same_window(const Job& job, const Node& n, Findings& out)
     if (m.node_ranks == n.count || m.node_ranks <= 0)
         return out.ok(plural(n.count, "rank") + " that can share memory");
     std::string set;
-    for (const char* name : {"MPIR_CVAR_NUM_CLIQUES", "MPIR_CVAR_NOLOCAL", "MPIR_CVAR_ODD_EVEN_CLIQUES"})
+    for (const char* name : {"MPIR_CVAR_NUM_CLIQUES", "MPIR_CVAR_ODD_EVEN_CLIQUES"})
         if (m.environment.count(name))
             set += std::string(" ") + name;
     out.problem(format("rank %d can share memory with %d of %d ranks", m.rank, m.node_ranks, n.count),

@@ -48,7 +48,7 @@ struct Machine {
     bool libws_loaded = false;
     int inactive = 0;   // ws::mpi::Inactive
     int local_ranks = 0; // on the node, as mpirun says
-    int node_ranks = 0;  // ranks that MPI takes to share memory with this one
+    int node_ranks = 0;  // ranks that share memory with this one
     std::string launcher; // if it is none of MPICH's; size is 1 where it does not say how many it started
 };
 void to_json(nlohmann::json& j, const Machine& machine);

@@ -54,7 +54,7 @@ static const char *const trusted[] = {
     "libz.so",     "libudev.so",   "libcap.so",      "libpciaccess.so", "libxml2.so", "libicu",
     "liblzma.so",  "libnl-",       "librdmacm.so",   "libibverbs.so",   "linux-vdso", "libopen-",
     "libevent",    "libc++",       "libcaf_",        "libslurm",        "libpsm",     "libefa.so",
-    "libmlx",      "libbsd.so",    "libmd.so",       "libubsan.so",
+    "libmlx",      "libbsd.so",    "libmd.so",       "libubsan.so",      "libucc.so", "libopen_mpi", "libcrypto.so",
 };
 
 static int begins_with_one(const char *text, const char *const *words, size_t count)

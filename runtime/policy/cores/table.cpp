@@ -123,7 +123,7 @@ bool Table::attach(MPI_Comm node, window::Window& window, const Start& start, co
     }
     if (first)
         fill(start, most);
-    NodeMemory::all(node, true); // nobody reads it before
+    node::Memory::all(node, true); // nobody reads it before
     constants_.assign(all_, all_ + processors_);
     return true;
 }

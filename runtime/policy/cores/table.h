@@ -12,7 +12,7 @@
 #include "arbiter/cores.h"
 #include "policy/cores/assign.h"
 #include "policy/cores/deal.h"
-#include "policy/node_memory.h"
+#include "node/memory.h"
 #include "base/epoch_row.h"
 #include "window/window.h"
 
@@ -130,7 +130,7 @@ private:
     struct Shared;
     void fill(const Start& start, const std::vector<unsigned>& most);
 
-    NodeMemory memory_;
+    node::Memory memory_;
     window::Window* window_ = nullptr;
     unsigned ranks_ = 0, processors_ = 0;
     // As they were in attach(): what another rank scribbles there moves none of them.

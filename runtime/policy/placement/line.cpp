@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "policy/placement/line.h"
 
+#include "node/split.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -107,7 +109,7 @@ int make_line(MPI_Comm comm, const Machine& machine, ProcessLine& line)
     const Spot own = spot(machine);
     MPI_Comm node;
     int before = 0, error;
-    if ((error = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node)))
+    if ((error = node::split(comm, 0, &node)))
         return error;
     InNode in;
     if (!(error = look(node, own, in)))

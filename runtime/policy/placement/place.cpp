@@ -2,6 +2,7 @@
 #include "policy/placement/place.h"
 
 #include "base/cpus.h"
+#include "node/split.h"
 
 #include <algorithm>
 #include <mutex>
@@ -132,7 +133,7 @@ int MachineOfJob::find(const policy::Job& job, MPI_Comm comm, std::shared_ptr<co
     } else {
         MPI_Comm node;
         PMPI_Comm_rank(comm, &found->node); // of the node's first process
-        if ((error = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node)))
+        if ((error = node::split(comm, 0, &node)))
             return error;
         error = look_around(node, *found);
         PMPI_Comm_free(&node);

@@ -58,6 +58,7 @@ struct Cancel {
 };
 
 constexpr size_t apart_from = 16384; // bytes of a task or a result that travel as a message of their own
+constexpr uint64_t most_bytes = uint64_t(1) << 47; // of one: as many as a process can address
 
 template <class T> std::string letter(Letter what, const T& head, size_t more = 0)
 {
@@ -123,7 +124,7 @@ inline bool makes_sense(const char* text, size_t bytes, const LetterLimits& b)
         return has(sizeof(Came)) && node(head_in<Came>(text, bytes).node);
     case Letter::result: {
         const ResultHead r = head_in<ResultHead>(text, bytes);
-        return has(sizeof r) && (!r.apart || r.tag < uint32_t(b.tags));
+        return has(sizeof r) && (!r.apart || (r.tag < uint32_t(b.tags) && r.bytes <= most_bytes));
     }
     case Letter::cancel: {
         const Cancel c = head_in<Cancel>(text, bytes);
@@ -153,7 +154,8 @@ inline bool makes_sense(const char* text, size_t bytes, const LetterLimits& b)
         at += sizeof p;
         const uint64_t here = p.apart ? 0 : p.bytes;
         if (p.kind >= b.kinds || p.priority < b.least_priority || p.priority > b.most_priority ||
-            p.origin >= uint32_t(b.ranks) || p.group > b.groups || (p.apart && p.tag >= b.tags) || here > bytes - at)
+            p.origin >= uint32_t(b.ranks) || p.group > b.groups ||
+            (p.apart && (p.tag >= b.tags || p.bytes > most_bytes)) || here > bytes - at)
             return false;
         at += (here + 7) / 8 * 8; // the last one's padding is there, too
         if (at > bytes)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "node/split.h"
 #include "policy/mpi_processes.h"
 #include "policy/tasks/mpi_wire.h"
 #include "policy/tasks/nblb.h"
@@ -23,7 +24,7 @@ public:
     {
         const MPI_Comm comm = all().comm;
         Places p;
-        PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, all().rank, MPI_INFO_NULL, &node_);
+        node::split(comm, all().rank, &node_);
         PMPI_Comm_set_errhandler(node_, MPI_ERRORS_RETURN);
         int ranks;
         PMPI_Comm_rank(node_, &p.node_me);

@@ -16,7 +16,7 @@ struct Places {
     std::vector<int> first;      // of each rank: the first rank of its node
     std::vector<int> node_ranks; // of the calling rank's node
     int node_me = 0;             // its place there
-    MPI_Comm node = MPI_COMM_NULL; // they alone, for NodeMemory; as long as the Peers
+    MPI_Comm node = MPI_COMM_NULL; // they alone, for node::Memory; as long as the Peers
 };
 
 class Peers {

@@ -12,7 +12,7 @@
 #include "policy/tasks/predict.h"
 #include "policy/tasks/queue.h"
 #include "policy/tasks/peers.h"
-#include "policy/node_memory.h"
+#include "node/memory.h"
 #include "base/os.h"
 #include "base/spin_lock.h"
 #include "base/times.h"
@@ -281,7 +281,7 @@ private:
     std::vector<int> node_ranks_; // of this node
     std::vector<int> node_of_;    // of each rank
     std::vector<int> in_world_;   // its rank in MPI_COMM_WORLD
-    policy::NodeMemory memory_;
+    node::Memory memory_;
     // As they were when the pool was made: what another rank scribbles there moves none of them.
     NodeHead own_head_ = {};
     NodeHead* head_ = &own_head_; // of the node, if it has several ranks

@@ -3,6 +3,7 @@
 import sys
 
 from job import expect, finish, likely, repeated, run
+from of_mpi import open_mpi_version
 
 FAMILY, ONLY = sys.argv[3], sys.argv[4:]
 
@@ -15,12 +16,12 @@ def shown(text, ignored=()):
 RANKS = 4 if FAMILY == 'openmpi' else 2
 
 
-def same(case, ranks=RANKS, judge=expect, **how):
+def same(case, ranks=RANKS, judge=expect, ignored=(), **how):
     if ONLY and case not in ONLY:
         return
     alone, shared = (run('same', case, ranks=ranks, workshare=on, title=f'{case}, {ranks} ranks, {"on" if on else "off"}', limit=60, **how)
                      for on in (False, True))
-    a, b = shown(alone.out), shown(shared.out)
+    a, b = shown(alone.out, ignored), shown(shared.out, ignored)
     judge(shared, 'differs: ' + '; '.join([f'missing: {line}' for line in a if line not in b] + [f'more: {line}' for line in b if line not in a]), a == b)
     expect(alone, 'it says nothing', a)
 
@@ -28,7 +29,8 @@ def same(case, ranks=RANKS, judge=expect, **how):
 @repeated
 def same_late():
     """Which of two messages comes first depends on the load."""
-    same('late_errors', judge=likely)
+    # What MPI_Waitall of Open MPI 6.0.0rc2 returns without statuses depends on whether all messages came before the call, with and without Workshare.
+    same('late_errors', judge=likely, ignored=('waitall ignoring',) if FAMILY == 'openmpi' and open_mpi_version() >= 6 else ())
 
 
 same('truncated', 2)   # with more, Open MPI's own broadcast never ends

@@ -54,7 +54,8 @@ def stops():
 def initializes_twice():
     for how in 'twice', 'again':
         alone, shared = (run('host', how, workshare=on, code=None, limit=30, title=f'MPI_Init {how}, {"on" if on else "off"}') for on in (False, True))
-        expect(shared, f'exit status {alone.code} without Workshare', alone.code == shared.code)
+        # MPI_Init after MPI_Finalize: Open MPI 6.0.0rc2 crashes in some jobs.
+        expect(shared, f'exit status {alone.code} without Workshare', bool(alone.code) == bool(shared.code) if alone.code >= 128 else alone.code == shared.code)
         expect(shared, f'without Workshare it says: {alone.out}', sorted(alone.out.splitlines()) == sorted(shared.out.splitlines()))
 
 

@@ -3,7 +3,7 @@
 
 #include "base/mapping.h"
 #include "mpi/end_job.h"
-#include "policy/node_memory.h"
+#include "node/memory.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 using ws::policy::Flight;
-using ws::policy::NodeMemory;
+using ws::node::Memory;
 using ws::policy::Processes;
 
 namespace ws::mpi {
@@ -405,7 +405,7 @@ void World::check_alive()
 
 using played::seat_of;
 
-void* NodeMemory::allocate(MPI_Comm node, size_t bytes)
+void* Memory::allocate(MPI_Comm node, size_t bytes, Content)
 {
     played::Seat& seat = seat_of(node);
     int fd = -1;
@@ -424,13 +424,13 @@ void* NodeMemory::allocate(MPI_Comm node, size_t bytes)
     return seat.memory.get_address();
 }
 
-int64_t NodeMemory::from_first(MPI_Comm node, int64_t offset)
+int64_t Memory::from_first(MPI_Comm node, int64_t offset)
 {
     played::Seat& seat = seat_of(node);
     return played::value_of<int64_t>(seat.node->exchange(seat.rank, played::bytes_of(offset))[0]);
 }
 
-bool NodeMemory::all(MPI_Comm node, bool fine)
+bool Memory::all(MPI_Comm node, bool fine)
 {
     played::Seat& seat = seat_of(node);
     bool on_all = true;
@@ -439,7 +439,7 @@ bool NodeMemory::all(MPI_Comm node, bool fine)
     return on_all;
 }
 
-void NodeMemory::free()
+void Memory::free()
 {
     if (window_ != MPI_WIN_NULL)
         seat_of(MPI_Comm(window_)).memory = {};

@@ -56,7 +56,7 @@ public:
     std::vector<bool> play_all(const std::function<void(int)>& play);
 
     std::unique_ptr<ws::policy::Processes> processes(int rank);
-    // The ranks of that rank's node, for NodeMemory. Collective over the node, once.
+    // The ranks of that rank's node, for node::Memory. Collective over the node, once.
     MPI_Comm node_comm(int rank);
 
     // ---- messages: the oldest of those that are there, false if none is

@@ -47,17 +47,24 @@ void rma(void)
     MPI_Request r[3];
     MPI_Aint size;
     int unit, *memory, *mine, one = 1, zero = 0, got, old[4], other = (rank + 1) % ranks, data[4] = {rank, 1, 2, 3};
-    MPI_Win_allocate_shared(4 * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
-    memory[0] = 10 + rank;
-    MPI_Win_sync(win);
-    late(1);
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_sync(win);
-    MPI_Win_shared_query(win, other, &size, &unit, &mine);
-    tell("shared %d", mine[0]);
-    MPI_Win_unlock_all(win);
-    MPI_Win_free(&win);
+    MPI_Comm node;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &unit);
+    MPI_Comm_free(&node);
+    tell("%d ranks share memory", unit);
+    if (unit == ranks) {
+        MPI_Win_allocate_shared(4 * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+        MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+        memory[0] = 10 + rank;
+        MPI_Win_sync(win);
+        late(1);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Win_sync(win);
+        MPI_Win_shared_query(win, other, &size, &unit, &mine);
+        tell("shared %d", mine[0]);
+        MPI_Win_unlock_all(win);
+        MPI_Win_free(&win);
+    }
 
     int *own = calloc(8, sizeof *own);
     MPI_Aint at, all[64];

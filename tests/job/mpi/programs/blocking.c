@@ -384,14 +384,12 @@ int main(int argc, char **argv)
     }
     snprintf(file_name, sizeof file_name, "/tmp/blocking.%d", (int) getpid());
     MPI_Bcast(file_name, sizeof file_name, MPI_CHAR, 0, MPI_COMM_WORLD);
-    MPI_Win shared;
-    MPI_Aint bytes;
-    MPI_Win_allocate_shared(rank == 0 ? sizeof(int) : 0, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &signalled,
-                            &shared);
-    MPI_Win_shared_query(shared, 0, &bytes, &size, &signalled);
-    if (rank == 0)
-        *signalled = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
+    signalled = shared_memory(sizeof *signalled);
+    MPI_Comm node;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &size);
+    mpi_shares_memory = size == ranks;
+    MPI_Comm_free(&node);
     collectives_begin();
 
     static char table[1 << 16];
@@ -414,7 +412,6 @@ int main(int argc, char **argv)
     }
 
     collectives_end();
-    MPI_Win_free(&shared);
     MPI_Group_free(&world_group);
     MPI_Group_free(&late_group);
     MPI_Group_free(&others_group);

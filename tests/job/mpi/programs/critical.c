@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * critical HOW: sections between ranks that share memory through an MPI window; and, whatever HOW is, before MPI_Init
+ * critical HOW: sections between ranks that share memory; and, whatever HOW is, before MPI_Init
  * and after MPI_Finalize, for the process alone.
  *    count        outside loops: ranks add to counters with plain operations
  *    loop         the same from the iterations of shared loops, on the owner and on guests
@@ -14,19 +14,6 @@ struct shared {
     volatile long plain, named, unnamed;
     volatile int inside;
 };
-
-static struct shared *share(MPI_Win *window)
-{
-    void *base;
-    MPI_Aint size;
-    int unit;
-    MPI_Win_allocate_shared(rank == 0 ? sizeof(struct shared) : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, window);
-    MPI_Win_shared_query(*window, 0, &size, &unit, &base);
-    if (rank == 0)
-        memset(base, 0, sizeof(struct shared));
-    MPI_Barrier(MPI_COMM_WORLD);
-    return base;
-}
 
 /* Would lose additions without the section: reads, lingers, writes. */
 static void add(volatile long *sum, int linger)
@@ -137,8 +124,7 @@ int main(int argc, char **argv)
 #pragma ws critical(counter)
     early++;
     begin(&argc, &argv);
-    MPI_Win window;
-    struct shared *s = share(&window);
+    struct shared *s = shared_memory(sizeof *s);
     if (!strcmp(how, "count"))
         count(s, 20000);
     else if (!strcmp(how, "loop"))
@@ -151,7 +137,6 @@ int main(int argc, char **argv)
 #pragma ws critical(twice)
         enter_twice();
     }
-    MPI_Win_free(&window);
     int status = end();
 #pragma ws critical(counter)
     early++;

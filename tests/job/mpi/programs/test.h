@@ -4,11 +4,13 @@
 #ifndef TEST_H
 #define TEST_H
 
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +37,24 @@ static inline void begin(int *argc, char ***argv)
     MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+}
+
+/* Memory of all ranks of one node, zero at first, also where MPI shares none. Collective; it stays until the end. */
+static inline void *shared_memory(size_t bytes)
+{
+    int place[2] = {(int) getpid(), (int) syscall(SYS_memfd_create, "test", 0)};
+    char path[64];
+    if (ftruncate(place[1], (off_t) bytes))
+        MPI_Abort(MPI_COMM_WORLD, 99);
+    MPI_Bcast(place, 2, MPI_INT, 0, MPI_COMM_WORLD);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", place[0], place[1]);
+    const int file = open(path, O_RDWR);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory == MAP_FAILED)
+        MPI_Abort(MPI_COMM_WORLD, 99);
+    close(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return memory;
 }
 
 /* The exit status: 1 on every rank when a check failed on any. */

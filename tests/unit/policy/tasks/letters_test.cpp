@@ -114,6 +114,10 @@ TEST_CASE("numbers beyond what a pool has are noticed", "[letters]")
     p.group = 3;
     CHECK_FALSE(fits(tasks({p})));
     CHECK_FALSE(fits(letter(Letter::result, ResultHead{1, 0, 1, 16384, 8})));
+    CHECK_FALSE(fits(letter(Letter::result, ResultHead{1, 0, 1, 5, UINT64_MAX - 7})));
+    p = task(8, true);
+    p.bytes = UINT64_MAX - 7;
+    CHECK_FALSE(fits(tasks({p})));
     CHECK_FALSE(fits(letter(Letter::cancel, Cancel{6, 1})));
     CHECK_FALSE(fits(letter(Letter::cancel, Cancel{-1, 1})));
     CHECK_FALSE(fits(letter(Letter::cancel, Cancel{0, 0})));
