@@ -7,6 +7,7 @@
 #include "arbiter/decider.h"
 #include "lend/chooser.h"
 #include "lend/victims.h"
+#include "node/split.h"
 #include "loop/chaos.h"
 #include "loop/descriptor.h"
 #include "loop/schedule.h"
@@ -61,6 +62,7 @@ int PMPI_Win_free(MPI_Win* window)
     return 0;
 }
 }
+bool node::mpi_shares_memory() { return true; }
 loop::Chaos loop::chaos;
 
 namespace {
