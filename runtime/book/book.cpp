@@ -3,6 +3,7 @@
 
 #include "base/lift.h"
 #include "base/open_file.h"
+#include "base/sealed_file.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -89,15 +90,9 @@ Opened make_book()
 {
     // Nobody looks at it before it is lifted: then it has its size, its seals and its head, and lacks the stamp alone.
     // Unless all low numbers are taken: then they find it empty, and wait.
-    int fd = memfd_create(file_name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const int fd = base::make_sealed_file(file_name, sizeof(Book));
     if (fd < 0)
         return {};
-    fchmod(fd, 0600);
-    if (ftruncate(fd, off_t(sizeof(Book))) < 0 ||
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
-        close(fd);
-        return {};
-    }
     const Mapping mapping = base::map(fd, base::read_write, sizeof(Book));
     Book* const book = base::at<Book>(mapping);
     if (!book) {

@@ -440,15 +440,14 @@ constexpr bool status_is_handled = true;
 template <class Test, class Call>
 int wait_for_all(int count, const MPI_Request* requests, Site site, Test test, Call call)
 {
+    const auto mpi_waits = [&] { return look_before(site, [] { return true; }, call); };
     if (WS_UNLIKELY(has_unusual) && is_any(Unusual::generalized, count, requests))
-        return look_before(site, [] { return true; }, call);
+        return mpi_waits();
     const bool partitioned = WS_UNLIKELY(has_unusual) && is_any(Unusual::partitioned, count, requests);
     if (WS_UNLIKELY(has_persistent) && is_any(Unusual::persistent, count, requests))
-        return partitioned || errors_return ? look_before(site, [] { return true; }, call)
-                                            : poll_instead(site, test, call);
+        return partitioned || errors_return ? mpi_waits() : poll_instead(site, test, call);
     if (status_is_handled && WS_UNLIKELY(needs_testall) && !partitioned)
-        return has_handlers && testall_repeats_errors ? look_before(site, [] { return true; }, call)
-                                                      : poll_instead(site, test, call);
+        return has_handlers && testall_repeats_errors ? mpi_waits() : poll_instead(site, test, call);
     int next = 0;
     return look_before(site, [&] { return !requests || are_complete(count, requests, next); }, call);
 }

@@ -3,11 +3,11 @@
 
 #include "base/open_file.h"
 #include "base/os.h"
+#include "base/sealed_file.h"
 #include "node/split.h"
 
 #include <cstring>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,19 +23,13 @@ struct Place {
     uint64_t device, inode;
 };
 
-// A file that only this user can open, and whose size nobody can change: a mapping of it cannot lose its memory.
 int make_file(size_t bytes, Place& place)
 {
-    const int fd = memfd_create("workshare-node", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const int fd = base::make_sealed_file("workshare-node", bytes);
     struct stat s;
-    if (fd >= 0 && fchmod(fd, 0600) == 0 && ftruncate(fd, off_t(bytes)) == 0 &&
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0 && fstat(fd, &s) == 0) {
+    if (fd >= 0 && fstat(fd, &s) == 0)
         place = {getpid(), fd, s.st_dev, s.st_ino};
-        return fd;
-    }
-    if (fd >= 0)
-        close(fd);
-    return -1;
+    return fd;
 }
 
 int open_file(const Place& place)
@@ -46,19 +40,13 @@ int open_file(const Place& place)
     });
 }
 
-// Collective. Empty if this process has no mapping.
-base::Mapping map_file(MPI_Comm node, bool first, size_t bytes)
+// Collective. The descriptor stays open until the others have opened it. -1 if this process has none.
+int share_file(MPI_Comm node, bool first, size_t bytes)
 {
     Place place = {};
-    int fd = first ? make_file(bytes, place) : -1;
+    const int fd = first ? make_file(bytes, place) : -1;
     PMPI_Bcast(&place, sizeof place, MPI_BYTE, 0, node);
-    if (!first && place.pid)
-        fd = open_file(place);
-    base::Mapping mapping = fd < 0 ? base::Mapping() : base::map(fd, base::read_write, bytes);
-    PMPI_Barrier(node); // until here the others open it
-    if (fd >= 0)
-        close(fd);
-    return mapping;
+    return !first && place.pid ? open_file(place) : fd;
 }
 
 } // namespace
@@ -83,9 +71,14 @@ void* Memory::allocate(MPI_Comm node, size_t bytes, Content content)
             return nullptr;
         PMPI_Win_shared_query(window_, 0, &size, &unit, &base);
     } else {
-        mapping_ = map_file(node, me == 0, all_bytes);
+        const int fd = share_file(node, me == 0, all_bytes);
+        if (fd >= 0)
+            mapping_ = base::map(fd, base::read_write, all_bytes);
         base = mapping_.get_address();
-        if (!all(node, base != nullptr)) {
+        const bool there = all(node, base != nullptr);
+        if (fd >= 0)
+            close(fd);
+        if (!there) {
             mapping_ = {};
             return nullptr;
         }

@@ -3,6 +3,8 @@
 
 #include "base/process.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -18,13 +20,7 @@ namespace {
 bool by_kernel; // never false again: then no rank of the job shares memory by MPI
 
 // The same for processes that see each other in /proc, and for no others.
-struct Kernel {
-    uint64_t boot, pid_namespace;
-    bool operator==(const Kernel& other) const
-    {
-        return boot == other.boot && pid_namespace == other.pid_namespace;
-    }
-};
+using Kernel = std::array<uint64_t, 2>; // which boot of which machine, and the pid namespace
 
 Kernel own_kernel()
 {
@@ -38,17 +34,30 @@ Kernel own_kernel()
     return {std::hash<std::string>()(std::string(name) + '\n' + boot), base::own_process().pid_namespace};
 }
 
-int split_by_kernel(MPI_Comm comm, int key, MPI_Comm* node)
+// Collective: those of all ranks.
+int kernels_of(MPI_Comm comm, std::vector<Kernel>& all)
 {
-    int ranks, color = 0;
+    int ranks;
     const Kernel own = own_kernel();
     PMPI_Comm_size(comm, &ranks);
-    std::vector<Kernel> all(static_cast<size_t>(ranks));
-    if (const int error = PMPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, comm))
-        return error;
-    while (!(all[size_t(color)] == own))
-        color++;
-    return PMPI_Comm_split(comm, color, key, node);
+    all.resize(size_t(ranks));
+    return PMPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, comm);
+}
+
+// By the first rank of each kernel.
+int split_by(const std::vector<Kernel>& all, MPI_Comm comm, int key, MPI_Comm* node)
+{
+    int rank;
+    PMPI_Comm_rank(comm, &rank);
+    const auto first = std::find(all.begin(), all.end(), all[size_t(rank)]);
+    return PMPI_Comm_split(comm, int(first - all.begin()), key, node);
+}
+
+// Whether two ranks have the same.
+bool has_twins(std::vector<Kernel> all)
+{
+    std::sort(all.begin(), all.end());
+    return std::adjacent_find(all.begin(), all.end()) != all.end();
 }
 
 } // namespace
@@ -66,26 +75,28 @@ int split(MPI_Comm comm, int key, MPI_Comm* node)
 
 int split_by_mpi(MPI_Comm comm, int key, MPI_Comm* node)
 {
-    return by_kernel ? split_by_kernel(comm, key, node)
-                     : PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, node);
+    if (!by_kernel)
+        return PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, node);
+    std::vector<Kernel> all;
+    const int error = kernels_of(comm, all);
+    return error ? error : split_by(all, comm, key, node);
 }
 
 int without_mpi(MPI_Comm comm, int key, MPI_Comm* node)
 {
     const char* const cliques = std::getenv("MPIR_CVAR_NUM_CLIQUES");
-    int told = (cliques && std::atoi(cliques) > 1) || std::getenv("MPIR_CVAR_ODD_EVEN_CLIQUES"), ranks, most = 1;
-    MPI_Comm mine;
+    int told = (cliques && std::atoi(cliques) > 1) || std::getenv("MPIR_CVAR_ODD_EVEN_CLIQUES");
     if (const int error = PMPI_Allreduce(MPI_IN_PLACE, &told, 1, MPI_INT, MPI_LOR, comm); error || told)
         return error;
-    if (const int error = split_by_kernel(comm, key, &mine))
+    std::vector<Kernel> all;
+    if (const int error = kernels_of(comm, all); error || !has_twins(all)) // each rank is indeed alone on its node
         return error;
-    PMPI_Comm_size(mine, &ranks);
-    PMPI_Allreduce(&ranks, &most, 1, MPI_INT, MPI_MAX, comm);
-    if (most > 1) // else each rank is indeed alone on its node
-        by_kernel = true;
-    PMPI_Comm_free(most > 1 ? node : &mine);
-    if (most > 1)
-        *node = mine;
+    MPI_Comm mine;
+    if (const int error = split_by(all, comm, key, &mine))
+        return error;
+    PMPI_Comm_free(node);
+    *node = mine;
+    by_kernel = true;
     return MPI_SUCCESS;
 }
 

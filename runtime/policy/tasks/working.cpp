@@ -381,7 +381,7 @@ void Pool::tell_and_poll(Hand& hand)
     poll();
 }
 
-// Some tasks of a kind took so long each.
+// Notes how long tasks of a kind took: `each_s` seconds each.
 void Pool::took(unsigned kind, double each_s, double tasks)
 {
     const double mean = load_relaxed(mean_s_);

@@ -40,7 +40,6 @@ template <class T> T value_of(const std::string& bytes)
 struct Seat {
     std::shared_ptr<Group> node;
     int rank;
-    ws::base::Mapping memory; // as this rank maps it
 };
 std::mutex seats_lock;
 std::deque<Seat> seats;
@@ -352,7 +351,7 @@ MPI_Comm World::node_comm(int rank)
 {
     const std::unique_ptr<Processes> node = processes(rank)->split(this->node(rank));
     std::lock_guard<std::mutex> hold(seats_lock);
-    seats.push_back({static_cast<PlayedProcesses&>(*node).group(), node->rank, {}});
+    seats.push_back({static_cast<PlayedProcesses&>(*node).group(), node->rank});
     return MPI_Comm(seats.size() - 1);
 }
 
@@ -416,12 +415,11 @@ void* Memory::allocate(MPI_Comm node, size_t bytes, Content)
     }
     const std::vector<std::string> all = seat.node->exchange(seat.rank, played::bytes_of(fd));
     const int file = played::value_of<int>(all[0]);
-    seat.memory = ws::base::map(file, ws::base::read_write, bytes);
+    mapping_ = ws::base::map(file, ws::base::read_write, bytes);
     seat.node->exchange(seat.rank, "");
     if (seat.rank == 0)
         close(fd);
-    window_ = MPI_Win(node);
-    return seat.memory.get_address();
+    return mapping_.get_address();
 }
 
 int64_t Memory::from_first(MPI_Comm node, int64_t offset)
@@ -439,9 +437,4 @@ bool Memory::all(MPI_Comm node, bool fine)
     return on_all;
 }
 
-void Memory::free()
-{
-    if (window_ != MPI_WIN_NULL)
-        seat_of(MPI_Comm(window_)).memory = {};
-    window_ = MPI_WIN_NULL;
-}
+void Memory::free() { mapping_ = {}; }
