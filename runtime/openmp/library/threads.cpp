@@ -94,6 +94,10 @@ const OpenMP& find_openmp(void* caller)
 // ---- exit() in the middle of a region
 
 namespace {
+// A call of the library takes below a microsecond. A thread whose core others use may lose it there for a few of the
+// kernel's time slices.
+constexpr unsigned library_call_us = 20000;
+
 volatile Hardware::Word process_ends;   // 1: exit() was called
 volatile Hardware::Word exiting_thread; // by which thread, as the kernel numbers them: its handlers may open regions
 }
@@ -104,6 +108,8 @@ void hear_of_exit()
     std::atexit([] {
         Hardware::store_relaxed(exiting_thread, Hardware::Word(gettid()));
         Hardware::store_release(process_ends, Hardware::Word(1)); // pairs with stay_if_process_ends()
+        if (thread_settings) // the others go on: those that have just looked are out of the library by then
+            usleep(library_call_us);
     });
 }
 
