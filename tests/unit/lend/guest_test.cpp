@@ -15,8 +15,6 @@ using namespace ws::window;
 
 namespace {
 
-constexpr uint64_t for_ever = ~uint64_t(0) / 2;
-
 bool is_guest(const std::thread::id& owner) { return std::this_thread::get_id() != owner; }
 
 } // namespace

@@ -13,8 +13,6 @@ using namespace ws::window;
 
 namespace {
 
-constexpr uint64_t a_day_us = uint64_t(24) * 3600 * 1000000, for_ever = ~uint64_t(0) / 2;
-
 struct Two : TestNode {
     Two() : TestNode(2) {}
     Home& thief() { return home(1); }

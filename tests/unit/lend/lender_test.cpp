@@ -14,8 +14,6 @@ using namespace ws::window;
 
 namespace {
 
-constexpr uint64_t a_day_us = uint64_t(24) * 3600 * 1000000;
-
 // The thief is rank 1; rank 0 is helped.
 struct Core : TestNode {
     Lender lender;

@@ -135,6 +135,8 @@ std::thread thief(TestNode& node, uint64_t units, std::function<void(const ws::w
 // A core that nobody wants back, for a visit.
 extern const volatile ws::base::Flag never;
 
+constexpr uint64_t a_day_us = uint64_t(24) * 3600 * 1000000, for_ever = ~uint64_t(0) / 2; // ticks
+
 void sleep_us(unsigned us);
 
 // Waits until `done`, up to some seconds; false if that was in vain.

@@ -14,8 +14,8 @@ using namespace ws::window;
 namespace {
 
 // Rank 1 has started, by a thread that waits for nothing.
-struct Two : TestNode {
-    Two() : TestNode(2)
+struct WithThreads : TestNode {
+    WithThreads() : TestNode(2)
     {
         options.times.yield_ticks = 0;
         std::thread([this] { start(1); }).join();
@@ -37,7 +37,7 @@ template <class F> void as_another_thread(F play) { std::thread(play).join(); }
 TEST_CASE("other threads: one that waits long is rung, and its waiting is counted; a short wait leaves no trace",
           "[lend]")
 {
-    Two node;
+    WithThreads node;
     as_another_thread([&] {
         Home& home = node[1].home();
         for (unsigned polls = 0; polls < 1000; polls++)
@@ -62,7 +62,7 @@ TEST_CASE("other threads: one that waits long is rung, and its waiting is counte
 
 TEST_CASE("other threads: what is posted between MPI's last poll and the sleep keeps the thread awake", "[lend]")
 {
-    Two node;
+    WithThreads node;
     as_another_thread([&] {
         const double nap = times::thread_nap_us * node[1].host.ticks_per_us;
         bool awake = false;
@@ -84,7 +84,7 @@ TEST_CASE("other threads: what is posted between MPI's last poll and the sleep k
 
 TEST_CASE("other threads: a ring ends a nap", "[lend]")
 {
-    Two node;
+    WithThreads node;
     as_another_thread([&] {
         Home& home = node[1].home();
         node.wait_long();

@@ -15,8 +15,8 @@ namespace {
 
 constexpr uint64_t an_hour_us = 3600000000;
 
-struct Two : TestNode {
-    Two() : TestNode(2) { options.times.quantum_us = options.times.longest_quantum_us = 1000; }
+struct WithStandIn : TestNode {
+    WithStandIn() : TestNode(2) { options.times.quantum_us = options.times.longest_quantum_us = 1000; }
     Home& thief() { return home(1); }
     ws::observe::ProcessCounters& counted() { return (*this)[1].host.board->process; }
 };
@@ -25,7 +25,7 @@ struct Two : TestNode {
 
 TEST_CASE("a wait outside MPI: a stand-in lends the core until the wait ends, and the guest goes on beside it", "[lend]")
 {
-    Two node;
+    WithStandIn node;
     node.options.times.quantum_us = node.options.times.longest_quantum_us = an_hour_us; // it does not wake by itself
     Rank& rank = node.start(1);
     node.publish(0, 10, 0, {1});
@@ -51,7 +51,7 @@ TEST_CASE("a wait outside MPI: a stand-in lends the core until the wait ends, an
 
 TEST_CASE("a wait outside MPI: work that comes in it wakes the stand-in, and so does its end", "[lend]")
 {
-    Two node;
+    WithStandIn node;
     node.options.times.quantum_us = node.options.times.longest_quantum_us = an_hour_us;
     Rank& owner = node.make(0);
     Rank& rank = node.start(1);
@@ -73,7 +73,7 @@ TEST_CASE("a wait outside MPI: work that comes in it wakes the stand-in, and so 
 
 TEST_CASE("a wait outside MPI: MPI in it waits as another thread does", "[lend]")
 {
-    Two node;
+    WithStandIn node;
     Rank& rank = node.start(1);
     REQUIRE(rank.wait_begins(Outside::program, true));
     CHECK(!rank.wait_begins(Outside::io, false)); // nor can another wait begin
@@ -92,7 +92,7 @@ TEST_CASE("a wait outside MPI: MPI in it waits as another thread does", "[lend]"
 
 TEST_CASE("a wait outside MPI: short calls are not lent, and one that lasts is", "[lend]")
 {
-    Two node;
+    WithStandIn node;
     Rank& rank = node.start(1);
     rank.watch_calls();
     node.publish(0, 10, 0, {1});
@@ -112,7 +112,7 @@ TEST_CASE("a wait outside MPI: short calls are not lent, and one that lasts is",
 
 TEST_CASE("a wait outside MPI: a call that computes is not lent", "[lend]")
 {
-    Two node;
+    WithStandIn node;
     Rank& rank = node.start(1);
     rank.watch_calls();
     node.publish(0, 10, 0, {1});
@@ -125,7 +125,7 @@ TEST_CASE("a wait outside MPI: a call that computes is not lent", "[lend]")
 
 TEST_CASE("a wait outside MPI: a call that a jump has left ends where the rank waits in MPI", "[lend]")
 {
-    Two node;
+    WithStandIn node;
     Rank& rank = node.start(1);
     rank.watch_calls();
     REQUIRE(rank.wait_begins(Outside::io, false));
@@ -138,7 +138,7 @@ TEST_CASE("a wait outside MPI: a call that a jump has left ends where the rank w
 
 TEST_CASE("a wait outside MPI: threads that are not the rank's own lend nothing", "[lend]")
 {
-    Two node;
+    WithStandIn node;
     Rank& rank = node.start(1);
     std::thread([&] {
         std::thread([&] { CHECK(!rank.wait_begins(Outside::program, true)); }).join();

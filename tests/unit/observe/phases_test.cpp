@@ -15,16 +15,16 @@ using namespace ws::observe;
 namespace {
 
 // A rank whose phases begin; one after the other, because a process has the phases of one rank.
-class Played {
+class PlayedPhases {
 public:
-    Played()
+    PlayedPhases()
     {
         board->observed = 1;
         board->attached_at = ws::base::ticks();
         show_calls_on(*board);
         first_phase(*board, board->attached_at);
     }
-    ~Played() { end_phases(ws::base::ticks()); }
+    ~PlayedPhases() { end_phases(ws::base::ticks()); }
 
     const PhaseRow& row(const std::vector<const char*>& path) const
     {
@@ -48,7 +48,7 @@ public:
 
 TEST_CASE("what is counted belongs to the phase that is present, and to no other")
 {
-    Played p;
+    PlayedPhases p;
     Board& b = *p.board;
     LendCounters& home = b.seat(0).lend;
     begin_phase("step");
@@ -99,7 +99,7 @@ TEST_CASE("what is counted belongs to the phase that is present, and to no other
 
 TEST_CASE("the own times of all phases are the run's time, to the tick")
 {
-    Played p;
+    PlayedPhases p;
     for (int i = 0; i < 1000; i++) {
         begin_phase("a");
         begin_phase(i % 2 ? "b" : "c");
@@ -119,7 +119,7 @@ TEST_CASE("the own times of all phases are the run's time, to the tick")
 
 TEST_CASE("a phase is its text: not its address, and only the first 111 bytes")
 {
-    Played p;
+    PlayedPhases p;
     char name[300] = "one";
     begin_phase(name);
     end_phase();
@@ -151,7 +151,7 @@ TEST_CASE("a phase is its text: not its address, and only the first 111 bytes")
 
 TEST_CASE("ten thousand names have a row each; what finds none is one phase")
 {
-    Played p;
+    PlayedPhases p;
     std::vector<std::string> names;
     for (int i = 0; i < 20000; i++)
         names.push_back("name " + std::to_string(i));
@@ -181,7 +181,7 @@ TEST_CASE("ten thousand names have a row each; what finds none is one phase")
 
 TEST_CASE("a level of MPI_Pcontrol is a phase inside the named one, and ends with it at the latest; level 1 is none")
 {
-    Played p;
+    PlayedPhases p;
     phase_level(1);
     CHECK(p.board->phases_made == 1);
     phase_level(2);
@@ -210,7 +210,7 @@ TEST_CASE("a level of MPI_Pcontrol is a phase inside the named one, and ends wit
 
 TEST_CASE("ends and phases that do not match are told, and do no harm")
 {
-    Played p;
+    PlayedPhases p;
     CHECK(end_phase() == no_row);
     CHECK(phase_faults().ends == 1);
     CHECK(phase_faults().ended_before == std::string());
@@ -241,7 +241,7 @@ TEST_CASE("ends and phases that do not match are told, and do no harm")
 TEST_CASE("before and after the run phases are nothing")
 {
     {
-        Played p;
+        PlayedPhases p;
         begin_phase("a");
     }
     CHECK(begin_phase("b") == no_row);

@@ -14,7 +14,7 @@ using Aim = Goal::Aim;
 namespace {
 
 // Iterations of `units` units of work on up to rates.size() processes, and what they take besides computing.
-struct Program {
+struct Resized {
     double units = 1000;
     std::vector<double> rates = std::vector<double>(16, 1000);
     std::function<double(size_t)> beyond = [](size_t) { return 0.0; };
@@ -48,7 +48,7 @@ struct Program {
 
 TEST_CASE("without a goal the number stays")
 {
-    Program p;
+    Resized p;
     p.run(20);
     CHECK(p.active == 4);
 }
@@ -56,7 +56,7 @@ TEST_CASE("without a goal the number stays")
 TEST_CASE("a time per iteration: as many processes as it needs, in one step")
 {
     for (const size_t begin : {1, 2, 5, 16}) {
-        Program p;
+        Resized p;
         p.active = begin;
         p.goal.set(Aim::time, 0.2); // five processes
         p.run(40);
@@ -68,7 +68,7 @@ TEST_CASE("a time per iteration: as many processes as it needs, in one step")
 
 TEST_CASE("a goal that cannot be met: the fastest number, which is found by trying")
 {
-    Program p;
+    Resized p;
     p.beyond = [](size_t n) { return 0.002 * double(n) * double(n); }; // fastest: 6 or 7 processes
     p.active = 2;
     p.goal.set(Aim::time, 0.01);
@@ -88,7 +88,7 @@ TEST_CASE("a goal that cannot be met: the fastest number, which is found by tryi
 TEST_CASE("an efficiency: the largest number that keeps it")
 {
     for (const size_t begin : {1, 8, 16}) {
-        Program p;
+        Resized p;
         p.beyond = [](size_t n) { return n > 1 ? 0.02 : 0; }; // 8 of 10 parts are computing with up to 12 processes
         p.active = begin;
         p.goal.set(Aim::efficiency, 0.8);
@@ -97,7 +97,7 @@ TEST_CASE("an efficiency: the largest number that keeps it")
         CHECK(p.active <= 12);
         CHECK(p.changes <= 4);
     }
-    Program none;
+    Resized none;
     none.beyond = [](size_t) { return 10.0; };
     none.goal.set(Aim::efficiency, 0.8);
     none.run(10);
@@ -106,7 +106,7 @@ TEST_CASE("an efficiency: the largest number that keeps it")
 
 TEST_CASE("slow processes count as what they do")
 {
-    Program p;
+    Resized p;
     p.rates = {1000, 1000, 500, 500, 500, 500};
     p.most = 6;
     p.active = 1;
@@ -120,7 +120,7 @@ TEST_CASE("noise makes nothing oscillate")
     for (const double noise : {0.01, 0.03})
         for (const Aim aim : {Aim::time, Aim::efficiency})
             for (const double value : {0.11, 0.2, 0.45, 0.8}) {
-                Program p;
+                Resized p;
                 p.beyond = [](size_t n) { return 0.002 * double(n); };
                 p.noise = noise;
                 p.goal.set(aim, value);
@@ -136,7 +136,7 @@ TEST_CASE("noise makes nothing oscillate")
 
 TEST_CASE("one interval that was disturbed changes nothing")
 {
-    Program p;
+    Resized p;
     p.goal.set(Aim::time, 0.3);
     p.run(10);
     const size_t before = p.active;
@@ -148,7 +148,7 @@ TEST_CASE("one interval that was disturbed changes nothing")
 
 TEST_CASE("the number stays within what is allowed")
 {
-    Program p;
+    Resized p;
     p.most = 3;
     p.active = 3;
     p.goal.set(Aim::time, 0.001);

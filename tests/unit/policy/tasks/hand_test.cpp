@@ -12,7 +12,7 @@ using namespace ws::policy::tasks;
 
 namespace {
 
-Task task(uint64_t number, uint16_t kind = 0)
+Task numbered(uint64_t number, uint16_t kind = 0)
 {
     Task t = {};
     t.kind = kind;
@@ -29,7 +29,7 @@ TEST_CASE("a thread takes the newest that it holds, others the oldest", "[tasks]
     CHECK(hand.holds_kind(1));
     CHECK_FALSE(hand.holds_kind(2));
     for (uint64_t i = 0; i < 5; i++)
-        hand.put(task(i, i == 0));
+        hand.put(numbered(i, i == 0));
     CHECK(hand.size() == 5);
     CHECK(hand.waiting(0) == 4);
     CHECK(hand.waiting(1) == 1);
@@ -74,7 +74,7 @@ TEST_CASE("with thieves each task comes out once", "[tasks]")
     Task t;
     for (unsigned turn = 1; put < tasks; turn = turn * 5 % 1021) {
         for (unsigned k = turn % 13; k > 0 && put < tasks; k--)
-            hand.put(task(put++));
+            hand.put(numbered(put++));
         for (unsigned k = turn % 7; k > 0 && hand.take(t, turn % 3 * 5); k--)
             seen[t.bytes]++;
     }
@@ -91,18 +91,18 @@ TEST_CASE("with thieves each task comes out once", "[tasks]")
 TEST_CASE("of one priority, and what may move, several are taken at once", "[tasks]")
 {
     Queue q;
-    Task t, urgent = task(1), late = task(2);
+    Task t, urgent = numbered(1), late = numbered(2);
     urgent.priority = 1;
     late.priority = -1;
     CHECK_FALSE(q.take_ordinary(t));
     q.put(urgent, false);
-    q.put(task(3), false);
+    q.put(numbered(3), false);
     q.put(late, false);
     CHECK(q.first_priority() == 1);
     CHECK_FALSE(q.take_ordinary(t)); // the urgent one goes before
     REQUIRE(q.take(t));
     CHECK(q.first_priority() == 0);
-    q.put(task(4), true);
+    q.put(numbered(4), true);
     CHECK_FALSE(q.take_ordinary(t)); // one that stays goes before
     REQUIRE(q.take(t));
     REQUIRE(q.take_ordinary(t));
