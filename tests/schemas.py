@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What programs write as JSON, against the schemas in docs/reference/: docs/reference/NAME.schema.json describes `"schema": "workshare-NAME/..."`."""
 import functools
+import importlib.util
 import json
 import pathlib
 import sys
 
-try:
-    import jsonschema
-except ImportError:
-    jsonschema = None
-
 # Why nothing was compared, or empty. A test that calls problems() then ends as skipped.
-MISSING = '' if jsonschema else f'{sys.executable} has no jsonschema (Debian: python3-jsonschema): no output was compared with its schema'
+MISSING = '' if importlib.util.find_spec('jsonschema') else f'{sys.executable} has no jsonschema (Debian: python3-jsonschema): no output was compared with its schema'
 
 
 def strict(schema):
@@ -28,6 +24,7 @@ def strict(schema):
 
 @functools.lru_cache(maxsize=None)
 def validator(name):
+    import jsonschema   # here, as it takes a fifth of a second
     path = pathlib.Path(__file__).resolve().parent.parent / f'docs/reference/{name}.schema.json'
     return jsonschema.Draft202012Validator(strict(json.loads(path.read_text())))
 
