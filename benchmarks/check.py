@@ -241,7 +241,7 @@ def main():
             check(done.returncode == 2 and "needs 2 ranks, not 1" in done.stderr, f"{program} on 1 rank", done)
         # Ranks that share a core wait long for each other: few calls.
         few = "--batch 20"
-        for program, options, ranks, flags in (("collectives", few, 2, on), ("collectives", few, 3, []), ("one_sided", few, 2, on), ("one_sided", few, 2, []), ("handover", "", 2, on),
+        for program, options, ranks, flags in (("collectives", few, 2, on), ("collectives", "--batch 2", 3, []), ("one_sided", few, 2, on), ("one_sided", few, 2, []), ("handover", "", 2, on),
                                                ("handover", "", 2, []), ("double_loop_omp_gcc", "", 1, []), ("claim_cost_omp_gcc", "", 1, [])):
             done = run(ranks, flags, program, f"--repeats 2 {options}")
             result = json.loads(done.stdout) if done.returncode == 0 else {}

@@ -55,9 +55,13 @@ with tempfile.TemporaryDirectory() as folder:
     real = run.run
 
     def quick(program, options, **how):
-        """The runs of the figures, but short; some as often as they come."""
-        programs.append((program, how.get("workshare")))
-        return real(program, ["--shares", "3,1", "--zones", 4, "--work", "1ms", "--turns", 3, "--serial"], **how)
+        """The runs of the figures, but short; those without DLB once each."""
+        key = (program, how.get("workshare"))
+        programs.append(key)
+        if program == dlb.PROGRAM or key not in seen:
+            seen[key] = real(program, ["--shares", "3,1", "--zones", 4, "--work", "1ms", "--turns", 3, "--serial"], **how)
+        return seen[key]
+    seen = {}
     run.run = quick
     lines = [f["figure"] for f in openmp.lend(run, True)]
     assert sum("DLB's LeWI / perfect half" in name for name in lines) == 3, lines

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from job import CORES, expect, finish, likely, repeated, run, skip
+from job import CORES, expect, finish, likely, repeated, run, side_by_side, skip
 from of_mpi import SEGMENTS
 import patience
 from processes import kill, name_of, stat_of, wait_for_name, wait_for_ranks
@@ -86,12 +86,9 @@ def loses_launcher():
     likely(result, f'ranks that stay until they come to MPI: {stayed[1:]}, without Workshare {stayed[:1]}', stayed[1:] == stayed[:1])
 
 
-initializes_twice()
-loses_launcher()
+# They mostly wait.
+side_by_side(initializes_twice, loses_launcher, *([stops] if CORES > 1 else []),
+             *(lambda who=who: dies(who) for who in (('owner', 'guest', 'helper', 'idle', 'thief', 'abort') if CORES > 1 else ())), at_once=3)
 if CORES < 2:
     skip('needs two cores')
-    finish()
-for who in 'owner', 'guest', 'helper', 'idle', 'thief', 'abort':
-    dies(who)
-stops()
 finish()

@@ -2,7 +2,7 @@
 """`ws critical` excludes ranks and guests, by name, with and without -workshare; a holder that dies ends the job."""
 import os
 
-from job import CORES, PROGRAMS, expect, expect_lines, finish, in_tiny_shm, likely, repeated, run, skip
+from job import CORES, PROGRAMS, expect, expect_lines, finish, in_tiny_shm, likely, repeated, run, side_by_side, skip
 
 if CORES < 2:
     skip('needs two cores')
@@ -25,17 +25,24 @@ for workshare in False, True:
     run('critical', 'loop', ranks=3 if workshare else 2, workshare=workshare, steals=workshare)
     run('critical', 'count', ranks=5, workshare=workshare, env={'MPIR_CVAR_NUM_CLIQUES': '1'})
 
-    death(workshare)
 
+def again(workshare):
     result = run('critical', 'again', workshare=workshare, limit=30, code='error')
     expect(result, 'somebody went on', 'went on' not in result.out)
     expect_lines(result, result.err, r"^workshare: error: critical section 'twice': the thread that is inside entered it again; ending the job$")
-# Without memory for the node's locks ranks would not exclude each other: no result rather than a wrong one.
+
+
 tiny = in_tiny_shm()
-for workshare in (False, True) if tiny else ():
+
+
+def without_memory(workshare):
+    """Without memory for the node's locks ranks would not exclude each other: no result rather than a wrong one."""
     result = run('critical', 'count', workshare=workshare, limit=30, code='error', **tiny)
     # prterun of Open MPI 5 prints a zero byte after a message of its own
     expect_lines(result, result.err, r'^\0?workshare: error: no critical sections between ranks: /dev/shm is too small .*; ending the job$')
+
+
+side_by_side(*(lambda call=call, on=on: call(on) for call in (death, again, *([without_memory] if tiny else [])) for on in (False, True)), at_once=3)
 run('critical', 'loop', ranks=3, env={'WS_CHAOS': '5'}, steals=True)
 
 finish()

@@ -101,9 +101,9 @@ def obeys_clause(program):
     expect(result, 'more threads than the clause says', all(r['most'] <= 6 for r in ranks.values()))
 
 
-# Two jobs at a time: their threads sleep for their work, so the times of a job hardly depend on the other.
+# Three jobs at a time: their threads sleep for their work, so the times of a job hardly depend on the other.
 side_by_side(*(lambda check=check, program=program: check(program) for program in ['processors'] + ['processors_' + c for c in COMPILERS]
-               for check in (balances, lends, leaves_equals, obeys, obeys_clause)), at_once=2)
+               for check in (balances, lends, leaves_equals, obeys, obeys_clause)), at_once=3)
 
 
 # The rank with more work changes. A deal that has lost is taken back, and the summary claims no more than the whole job gained.
@@ -128,7 +128,7 @@ side_by_side(*(lambda how=how: changing(*how) for how in (
     ('whole', 'balance', 20, 1.05, 5000),   # a turn under 15+1 cores, the best deal, would take as long as eight; all of one was lost at once
     ('whole', 'balance', 20, 1.05, 60000, 60000),
     ('whole', 'auto', 20, 1.05),
-    ('whole', 'balance', 1000, 0.85))), at_once=2)   # the last one never changes
+    ('whole', 'balance', 1000, 0.85))), at_once=3)   # the last one never changes
 
 
 # One move at a time.
@@ -212,7 +212,7 @@ def waits_inside():
     likely(result, f'they are lent where it waits outside of regions: {outside}', outside == 4)
 
 
-side_by_side(paper, four, irregular, regular, two_nodes, lent_on_second_node, at_once=2)
+side_by_side(paper, four, irregular, regular, two_nodes, lent_on_second_node, at_once=3)
 # These compute.
 comes_back()
 waits_inside()

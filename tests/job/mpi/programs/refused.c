@@ -10,7 +10,7 @@
 
 static void loop(void)
 {
-    for (int turn = 0; turn < 10; turn++) {
+    for (int turn = 0; turn < 5; turn++) {
         long sum = 0;
 #pragma ws for reduction(+ : sum)
         for (int i = 0; i < 200; i++) {
@@ -23,7 +23,7 @@ static void loop(void)
 
 static void region(void)
 {
-    for (int turn = 0; turn < 6; turn++) {
+    for (int turn = 0; turn < 4; turn++) {
         long sum = 0;
         int arrived = 0;
 #pragma omp parallel reduction(+ : sum)
@@ -65,7 +65,7 @@ static void run_pool(void)
     long sum = 0;
     CHECK(ws_pool_create(MPI_COMM_WORLD, &pool) == 0);
     CHECK(ws_pool_register(pool, &kind, &number) == 0);
-    for (int turn = 0; turn < 3; turn++) {
+    for (int turn = 0; turn < 2; turn++) {
         for (int i = 0; rank == 0 && i < 400; i++)
             CHECK(ws_pool_put(pool, number, NULL, 0, NULL) == 0);
         CHECK(ws_pool_run(pool) == 0);
