@@ -122,6 +122,8 @@ bool thread_in_region();
 
 // The calling guest's visit ends after the chunk that it runs now.
 void leave_after_chunk();
+// By the owner, in a loop whose iterations are turns: nobody is given another one.
+void end_turns();
 
 // A guest's or a worker's visit: runs the body of the region in the lease's slot, beginning with the claimed chunk,
 // until the region has no chunk, *recall becomes nonzero or what is left takes less than `way_home` ticks: then the

@@ -87,4 +87,12 @@ void leave_after_chunk()
     self.recall = &always;
 }
 
+void end_turns()
+{
+    if (self.mode == Mode::shared)
+        take_all_turns(self);
+    else if (self.mode == Mode::alone)
+        self.lo = self.region->units;
+}
+
 } // namespace ws::loop

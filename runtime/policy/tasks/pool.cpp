@@ -292,7 +292,7 @@ void Pool::run_local()
             work(chunk);
             may_be_short = false;
         } else
-            share(there);
+            share(there + load_relaxed(held_back_tasks_));
     }
     close_hand();
 }

@@ -15,8 +15,13 @@
 
 namespace ws::policy::tasks {
 
-// An owner without tasks, while guests are in theirs.
+// An owner without tasks, while guests are in theirs: it spins for as long as two tasks take, as what they free is
+// to begin at once, within these bounds; then it naps.
+constexpr double task_tail_least_s = 1e-4, task_tail_most_s = 2e-3;
 constexpr unsigned task_tail_nap_us = 20;
+// Where tasks wait for results, a thread that holds fewer than this runs the oldest first: what came first stands
+// earliest in the graph, and most waits for it. A thread with more would need ever more memory that way.
+constexpr size_t graph_width = 64;
 
 __thread Pool* own_pool;
 __thread Pool* pool_of_hand;
@@ -279,7 +284,7 @@ bool Pool::next(Hand& hand, Task& t, size_t want)
     const int first = load_relaxed(first_priority_);
     if (WS_UNLIKELY(first > 0) && take_queued(hand, t, want))
         return true;
-    if (hand.take(t, load_relaxed(width_)))
+    if (hand.take(t, load_relaxed(held_back_tasks_) ? graph_width : load_relaxed(width_)))
         return true;
     if (first >= 0 && take_queued(hand, t, want))
         return true;
@@ -536,9 +541,11 @@ try {
     const uint64_t chunk = uint64_t(times::task_chunk_us * ticks_per_us_);
     for (long lo, hi; ws_loop_next(&lo, &hi);) {
         work(uint64_t(hi - lo) * chunk);
-        if (!guest)
+        if (!guest) {
             wait_for_guests();
-        else if (!waiting() && !load_relaxed(held_back_tasks_))
+            if (!waiting() && load_relaxed(active_) <= own_hand->is_active)
+                abi::end_turns(); // what guests in their last turns put is run below
+        } else if (!waiting() && !load_relaxed(held_back_tasks_))
             abi::leave_after_turn(); // this core may have other things to do
     }
     if (guest) {
@@ -557,13 +564,15 @@ try {
 // what those put others can run.
 void Pool::wait_for_guests()
 {
-    for (unsigned turn = 0; !waiting() && load_relaxed(active_) > own_hand->is_active; turn++) {
-        if (turn < 2000)
-            base::cpu_relax();
-        else {
-            poll_if_due(ticks());
+    const uint64_t began = ticks();
+    const double spin_s = std::clamp(2 * load_relaxed(mean_s_), task_tail_least_s, task_tail_most_s);
+    while (!waiting() && load_relaxed(active_) > own_hand->is_active) {
+        const uint64_t now = ticks();
+        poll_if_due(now);
+        if (seconds(now - began) > spin_s)
             usleep(task_tail_nap_us);
-        }
+        else
+            base::cpu_relax();
     }
 }
 

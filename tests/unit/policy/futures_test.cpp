@@ -274,6 +274,42 @@ TEST_CASE("a task that waits within hundreds of others that do still gets its re
     guests = 0;
 }
 
+TEST_CASE("tasks of a graph run in the order in which they can", "[futures]")
+{
+    guests = 0;
+    static std::string order;
+    World world({0});
+    world.run([&](int r) {
+        Rank rank(world, r, false);
+        order.clear();
+        const int kind = rank.add_kind(
+            [](ws_task* task) {
+                order += *static_cast<const char*>(task->data);
+                give_result(task, 1);
+                return 0;
+            },
+            sizeof(uint64_t));
+        const auto put = [&](char name, const std::vector<uint64_t>& inputs) {
+            uint64_t future = 0;
+            ws_task_options o = {};
+            o.future = &future;
+            o.inputs = inputs.data();
+            o.inputs_count = inputs.size();
+            HOLDS(rank.put(kind, name, &o) == 0);
+            return future;
+        };
+        const uint64_t root = put('r', {});
+        std::vector<uint64_t> first, second;
+        for (const char name : {'a', 'b', 'c'})
+            first.push_back(put(name, {root}));
+        for (size_t i = 0; i < 3; i++)
+            second.push_back(put(char('A' + i), {first[i]}));
+        put('e', second);
+        HOLDS(rank.run() == 0);
+        CHECK(order == "rabcABCe"); // step by step: newest first it were rcCbBaAe
+    });
+}
+
 TEST_CASE("what might never come is not waited for", "[futures]")
 {
     World world({0});

@@ -48,6 +48,7 @@ bool ws_loop_next(long* lo, long* hi)
 namespace ws::loop {
 void forget_costs(ws_site*) {}
 void leave_after_chunk() { leaves = true; }
+void end_turns() { loop_of_thread->next = loop_of_thread->end; }
 } // namespace ws::loop
 
 namespace ws::policy::tasks {
