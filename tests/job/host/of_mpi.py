@@ -39,7 +39,16 @@ def launcher_of_several(mpirun):
     return mpirun if done.returncode >= 0 else shutil.which('prterun')
 
 
+def version_of(begin):
+    found = re.match(begin + r'(\d+)', run('host', 'version', ranks=1, workshare=False, title='version').out)
+    return int(found[1]) if found else 0
+
+
 def open_mpi_version():
     """The major version of the Open MPI library that the programs use; 0: another MPI library."""
-    found = re.match(r'Open MPI v(\d+)', run('host', 'version', ranks=1, workshare=False, title='version').out)
-    return int(found[1]) if found else 0
+    return version_of('Open MPI v')
+
+
+def mpich_version():
+    """The same of MPICH."""
+    return version_of(r'MPICH Version:\s+')
