@@ -6,7 +6,7 @@ import re
 import sys
 
 from job import CORES, expect, fail, finish, likely, repeated, run, skip
-from of_mpi import open_mpi_version
+from of_mpi import mpich_version, open_mpi_version
 
 FAMILY, SOURCE = sys.argv[3:5]
 sys.path.insert(0, os.path.join(SOURCE, 'runtime/host'))
@@ -17,6 +17,7 @@ HOW = generate.read_table(os.path.join(SOURCE, 'runtime/host/calls.txt'))
 CASES = generate.blocking(BLOCKING_CALLS)
 PATIENCE = 0.1  # seconds for which help is waited for
 # Open MPI 5.0 waits for the target in these calls, and not in MPI_Wait.
+HAS_FEW_PORTS = mpich_version() >= 5    # 5.0.2: none after some dozens
 WAIT_THEMSELVES = ('MPI_Raccumulate', 'MPI_Rget_accumulate') if open_mpi_version() >= 5 else ()
 
 
@@ -35,7 +36,7 @@ def try_all(ranks):
             expect(result, f'{match[1]}: wrong result', match[4] == 'right')
         elif missing:
             absent.add(missing[1])
-        else:
+        elif not (line == 'MPI_Open_port failed' and HAS_FEW_PORTS):
             fail(result, line)
     unhelped = []
     for call, cases in CASES.items():

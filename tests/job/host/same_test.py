@@ -38,7 +38,8 @@ def same_late():
 
 
 same('truncated', 2)   # with more, Open MPI's own broadcast never ends
-for name in ('alone', 'jump', 'errors', 'requests', 'generalized', 'many', 'threads', 'progress', 'large', 'windows', 'files', 'rma', 'io'):
+# MPICH 5.0.2's library of the standard's ABI smashes its stack in `alone`, also without Workshare.
+for name in (*(() if FAMILY == 'abi' else ('alone',)), 'jump', 'errors', 'requests', 'generalized', 'many', 'threads', 'progress', 'large', 'windows', 'files', 'rma', 'io'):
     same(name)
 same_late()
 # That MPI alone does not end: MPICH 4.0.2 with calls about nothing, and with processes that start others; Open MPI with parts that nobody waits for.

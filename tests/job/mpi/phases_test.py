@@ -161,17 +161,17 @@ def loops(what, *arguments, options=()):
 def metrics():
     result = run('phases', 'metrics', env={'WS_CORES': '2'}, ranks=2)
     rows = re.findall(r'rank (\d) took (\S+) waited (\S+) elapsed (\S+) computing (\S+) mpi (\S+) blocked (\S+) balance (\S+) parallel (\S+) transfer (\S+)', result.out)
-    if expect(result, 'metrics are missing', len(rows) == 2):
-        for row in rows:
-            rank, took, waited, elapsed, computing, mpi, blocked, balance, parallel, transfer = map(float, row)
-            likely(result, f'rank {rank}: elapsed', elapsed >= took and elapsed < took + 60e-3)
-            likely(result, f'rank {rank}: waited {waited}, {blocked} {mpi}', near(waited, blocked, 0.1, 10e-3) and mpi == blocked)
-            # Rank 0 comes last, out of a sleep: the kernel may wake rank 1 on its CPU.
-            likely(result, f'rank {rank}: waited {waited}', rank == 1 or waited < 5e-3)
-            likely(result, f'rank {rank}: computed', near(computing, elapsed - mpi, 1e-3))
-            likely(result, f'rank {rank}: 200 and 50 ms of work: balance {balance}', 0.5 < balance < 0.8)
-            likely(result, f'rank {rank}: {parallel} of both cores', 0.5 < parallel < 0.8)
-            likely(result, f'rank {rank}: transfer {transfer}', near(transfer, 1 - mpi / elapsed, 1e-3))
+    likely(result, 'metrics are missing', len(rows) == 2)   # mpirun of MPICH 5.0 may print a rank's line within another's
+    for row in rows:
+        rank, took, waited, elapsed, computing, mpi, blocked, balance, parallel, transfer = map(float, row)
+        likely(result, f'rank {rank}: elapsed', elapsed >= took and elapsed < took + 60e-3)
+        likely(result, f'rank {rank}: waited {waited}, {blocked} {mpi}', near(waited, blocked, 0.1, 10e-3) and mpi == blocked)
+        # Rank 0 comes last, out of a sleep: the kernel may wake rank 1 on its CPU.
+        likely(result, f'rank {rank}: waited {waited}', rank == 1 or waited < 5e-3)
+        likely(result, f'rank {rank}: computed', near(computing, elapsed - mpi, 1e-3))
+        likely(result, f'rank {rank}: 200 and 50 ms of work: balance {balance}', 0.5 < balance < 0.8)
+        likely(result, f'rank {rank}: {parallel} of both cores', 0.5 < parallel < 0.8)
+        likely(result, f'rank {rank}: transfer {transfer}', near(transfer, 1 - mpi / elapsed, 1e-3))
 
 
 COUNTED = '\nCOUNTERS IN PHASES ', 'no instructions per cycle'

@@ -125,8 +125,16 @@ int main(int argc, char **argv)
     early++;
     begin(&argc, &argv);
     struct shared *s = shared_memory(sizeof *s);
-    if (!strcmp(how, "count"))
+    if (!strcmp(how, "count")) {
+        MPI_Comm node;
+        int of_node;
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+        MPI_Comm_size(node, &of_node);
+        if (of_node < ranks)
+            puts("MPI shares no memory");
+        MPI_Comm_free(&node);
         count(s, 20000);
+    }
     else if (!strcmp(how, "loop"))
         loop(s);
     else if (!strcmp(how, "names"))

@@ -115,9 +115,20 @@ static void connected(enum phase phase, int late_accepts)
     int opener = late_accepts ? LATE : 0;
     if (phase == PREPARE) {
         MPI_Comm_split(MPI_COMM_WORLD, rank == LATE, rank, &comm);
-        if (rank == opener)
-            MPI_Open_port(MPI_INFO_NULL, port);
+        if (rank == opener) {
+            MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+            MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+            if (MPI_Open_port(MPI_INFO_NULL, port) != MPI_SUCCESS) {
+                puts("MPI_Open_port failed"); /* MPICH 5.0.2 has no port after some dozens */
+                port[0] = '\0';
+            }
+            MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+            MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+        }
         MPI_Bcast(port, sizeof port, MPI_CHAR, opener, MPI_COMM_WORLD);
+    } else if (!port[0]) {
+        if (phase != ACT)
+            MPI_Comm_free(&comm);
     } else if (phase == ACT && accepts)
         MPI_Comm_accept(port, MPI_INFO_NULL, 0, comm, &made);
     else if (phase == ACT)
