@@ -7,6 +7,8 @@
 
 #ifdef OPEN_MPI
 #define LIBRARY "libmpi.so.40"
+#elif defined MPI_ABI_VERSION && MPI_ABI_VERSION > 0
+#define LIBRARY "libmpi_abi.so.1"
 #else
 #define LIBRARY "libmpich.so.12"
 #endif

@@ -8,9 +8,10 @@
 
 int MPI_Init(int *argc, char ***argv)
 {
-    void *mpi = dlopen("libmpi.so.40", RTLD_NOLOAD | RTLD_LAZY);
-    if (!mpi)
-        mpi = dlopen("libmpich.so.12", RTLD_NOLOAD | RTLD_LAZY);
+    static const char *const names[] = {"libmpi.so.40", "libmpi_abi.so.1", "libmpich.so.12"};
+    void *mpi = NULL;
+    for (int i = 0; i < 3 && !mpi; i++)
+        mpi = dlopen(names[i], RTLD_NOLOAD | RTLD_LAZY);
     int (*const init)(int *, char ***) = (int (*)(int *, char ***)) dlsym(mpi, "PMPI_Init");
     return init ? init(argc, argv) : MPI_ERR_OTHER;
 }
