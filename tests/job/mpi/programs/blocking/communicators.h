@@ -49,7 +49,7 @@ MAKES(dist_graph_create_adjacent,
       MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ranks, all_ranks, MPI_UNWEIGHTED, ranks, all_ranks, MPI_UNWEIGHTED,
                                      MPI_INFO_NULL, 0, &made))
 
-/* Of MPICH 5.0 on UCX each rank gets a communicator of its own. */
+/* Each rank gets a communicator of its own from MPICH 5.0 on UCX. */
 static void comm_split_type(enum phase phase)
 {
     if (phase == PREPARE)
