@@ -12,11 +12,12 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <sched.h>
 
 namespace ws::policy::tasks {
 
-// An owner without tasks, while guests are in theirs: it spins for as long as two tasks take, as what they free is
-// to begin at once, within these bounds; then it naps.
+// An owner without tasks, while guests are in theirs: it spins, and then it naps. Where tasks wait for results it spins
+// for as long as two tasks take, within these bounds, as what they free is to begin at once.
 constexpr double task_tail_least_s = 1e-4, task_tail_most_s = 2e-3;
 constexpr unsigned task_tail_nap_us = 20;
 // Where tasks wait for results, a thread that holds fewer than this runs the oldest first: what came first stands
@@ -565,12 +566,17 @@ try {
 void Pool::wait_for_guests()
 {
     const uint64_t began = ticks();
-    const double spin_s = std::clamp(2 * load_relaxed(mean_s_), task_tail_least_s, task_tail_most_s);
+    const double spin_s = load_relaxed(held_back_tasks_)
+                              ? std::clamp(2 * load_relaxed(mean_s_), task_tail_least_s, task_tail_most_s)
+                              : task_tail_least_s;
     while (!waiting() && load_relaxed(active_) > own_hand->is_active) {
         const uint64_t now = ticks();
         poll_if_due(now);
-        if (seconds(now - began) > spin_s)
+        const double waited_s = seconds(now - began);
+        if (waited_s > spin_s)
             usleep(task_tail_nap_us);
+        else if (waited_s > task_tail_least_s)
+            sched_yield(); // a guest may be on this core, too
         else
             base::cpu_relax();
     }
