@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What an MPI library of this machine can do without Workshare."""
+import functools
 import os
 import re
 import shutil
@@ -39,8 +40,14 @@ def launcher_of_several(mpirun):
     return mpirun if done.returncode >= 0 else shutil.which('prterun')
 
 
+@functools.lru_cache(maxsize=None)
+def library():
+    """What MPI_Get_library_version says."""
+    return run('host', 'version', ranks=1, workshare=False, title='version').out
+
+
 def version_of(begin):
-    found = re.match(begin + r'(\d+)', run('host', 'version', ranks=1, workshare=False, title='version').out)
+    found = re.match(begin + r'(\d+)', library())
     return int(found[1]) if found else 0
 
 
