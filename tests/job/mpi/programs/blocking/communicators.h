@@ -59,7 +59,7 @@ static void comm_split_type(enum phase phase)
     else if (made != MPI_COMM_NULL) {
         int size;
         MPI_Comm_size(made, &size);
-        CHECK(sum_over(made) == size && (size == ranks || size == 1));
+        CHECK(sum_over(made) == size && (size == ranks || (MPI_VERSION >= 5 && size == 1)));
         MPI_Comm_free(&made);
     }
 }
