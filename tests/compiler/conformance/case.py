@@ -15,6 +15,7 @@ class Case:
     other: str = ''
     languages: tuple = ('c', 'c++')
     regions: int = 1            # the least number that must open
+    tasks: int = 0              # and the least number of tasks
     openmp: bool = False        # needs -fopenmp
     declarations: str = ''      # Fortran: what stands before the statements
     compilers: tuple = ('gcc', 'clang')

@@ -16,6 +16,7 @@
 /* The fake runtime's; absent with libws. */
 extern int ws_fake_regions __attribute__((weak));
 extern int ws_fake_joined __attribute__((weak));
+extern int ws_fake_tasks __attribute__((weak));
 extern struct ws_site *ws_fake_site __attribute__((weak));
 extern long ws_fake_chunk __attribute__((weak));
 extern long ws_fake_steal_chunk __attribute__((weak));
@@ -27,7 +28,7 @@ int serial;
 static long double values[2][VALUES];
 static int count[2];
 static const char *name = "before the first case";
-static int cases, failures, regions_before, joined_before;
+static int cases, failures, regions_before, joined_before, tasks_before;
 static int sharing, joined;         /* cases that open regions; those whose regions a guest joined */
 static int rank, ranks = 1;
 static double iteration_seconds;
@@ -90,6 +91,7 @@ void case_shared(void)
 {
     serial = 0;
     regions_before = &ws_fake_regions ? ws_fake_regions : 0;
+    tasks_before = &ws_fake_tasks ? ws_fake_tasks : 0;
     joined_before = &ws_fake_joined ? ws_fake_joined : 0;
     start_run();
 }
@@ -108,7 +110,7 @@ void put_cells(void)
         put(cell[i]);
 }
 
-void case_end(int regions)
+void case_end(int regions, int tasks)
 {
     char text[200];
     if (!count[0])
@@ -126,6 +128,8 @@ void case_end(int regions)
                  regions);
         fail(text);
     }
+    if (&ws_fake_tasks && ws_fake_tasks - tasks_before < tasks)
+        fail("no task: the directive was ignored");
     cases++;
     sharing += regions > 0;
     joined += &ws_fake_joined && regions > 0 && ws_fake_joined > joined_before;

@@ -772,7 +772,8 @@ void *ws_new_task(unsigned flags, long size, long shared, int (*entry)(int, void
         head = (struct llvm_head *) task->data;
         task->fn = run_llvm_task;
         task->data = head + 1;
-    }
+    } else if (!(flags & WS_TASK_LOOP))
+        ws_fake_tasks++;
     *head = (struct llvm_head) {task, at + (size_t) shared, at, flags, site, ""};
     struct llvm_task *made = (struct llvm_task *) (head + 1);
     made->shared = (char *) made + at;
