@@ -172,17 +172,11 @@ void replace_braces(std::vector<cpp_token>& tokens)
     tokens = out;
 }
 
-cpp_token next_token(cpp_reader* pfile)
+cpp_token next_unexpanded(cpp_reader* pfile)
 {
-    for (;;) {
-        location_t at;
-        cpp_token token = *cpp_get_token_with_location(pfile, &at);
-        if (token.type == CPP_PADDING)
-            continue;
-        token.src_loc = at;
-        token.flags |= NO_EXPAND;
-        return token;
-    }
+    cpp_token token = next_token(pfile);
+    token.flags |= NO_EXPAND;
+    return token;
 }
 
 int deeper(const cpp_token& token)
@@ -195,19 +189,19 @@ int deeper(const cpp_token& token)
 // the first one that tells, and false. `inner`: braces may stand before it.
 bool read_first_part(cpp_reader* pfile, std::vector<cpp_token>& tokens, bool inner)
 {
-    cpp_token token = next_token(pfile);
-    for (; inner && token.type == CPP_OPEN_BRACE; token = next_token(pfile))
+    cpp_token token = next_unexpanded(pfile);
+    for (; inner && token.type == CPP_OPEN_BRACE; token = next_unexpanded(pfile))
         tokens.push_back(token);
     tokens.push_back(token);
     if (!is_name(token, "for"))
         return false;
-    tokens.push_back(token = next_token(pfile));
+    tokens.push_back(token = next_unexpanded(pfile));
     if (token.type != CPP_OPEN_PAREN)
         return false;
     std::vector<cpp_token> first;
     int depth = 0;
     for (;; first.push_back(token)) {
-        token = next_token(pfile);
+        token = next_unexpanded(pfile);
         depth += deeper(token);
         if (token.type == CPP_PRAGMA || token.type == CPP_EOF || depth < 0 ||
             (depth == 0 && token.type == CPP_SEMICOLON))
@@ -227,7 +221,7 @@ std::vector<cpp_token> read_loop_heads(cpp_reader* pfile, bool collapsed)
     std::vector<cpp_token> tokens;
     for (bool inner = false; read_first_part(pfile, tokens, inner) && collapsed; inner = true)
         for (int depth = 1; depth > 0;) {
-            tokens.push_back(next_token(pfile));
+            tokens.push_back(next_unexpanded(pfile));
             if (tokens.back().type == CPP_PRAGMA || tokens.back().type == CPP_EOF)
                 return tokens;
             depth += deeper(tokens.back());

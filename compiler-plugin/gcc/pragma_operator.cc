@@ -44,19 +44,6 @@ bool is_ws_text(const std::string& text)
     return word + 2 == text.size() || text[word + 2] == ' ' || text[word + 2] == '\t';
 }
 
-cpp_token next_token(cpp_reader* pfile)
-{
-    for (;;) {
-        location_t at;
-        const cpp_token* token = cpp_get_token_with_location(pfile, &at);
-        if (token->type == CPP_PADDING)
-            continue;
-        cpp_token copy = *token;
-        copy.src_loc = at;
-        return copy;
-    }
-}
-
 // The tokens `( "..." )` after _Pragma, or as many of them as are there.
 std::vector<cpp_token> read_operand(cpp_reader* pfile)
 {
@@ -121,6 +108,19 @@ void define_empty_macro()
 }
 
 } // namespace
+
+cpp_token next_token(cpp_reader* pfile)
+{
+    for (;;) {
+        location_t at;
+        const cpp_token* token = cpp_get_token_with_location(pfile, &at);
+        if (token->type == CPP_PADDING)
+            continue;
+        cpp_token copy = *token;
+        copy.src_loc = at;
+        return copy;
+    }
+}
 
 void take_over_pragma_operator()
 {

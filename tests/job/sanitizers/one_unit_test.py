@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""one_unit_test.py BUILD: the sources of libws can be compiled as one unit, and so can those of the report. The sanitizers' library and all of ./setup try are
-built in units of twelve files, and two files that give one name to things of their own break those builds, and no other. Only checked, not compiled: seconds."""
+"""one_unit_test.py BUILD: the sources of libws can be compiled as one unit, and so can those of the report. libws, the sanitizers'
+library and all of ./setup try are built in units of eight or twelve files, and two files that give one name to things of their own break the builds where they
+meet, and no other. Only checked, not compiled: seconds."""
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
 import tempfile
 
 BUILD = sys.argv[1]
-LIBWS = ('runtime/mpi/libws.so.1.p/', 'runtime/libfree.a.p/')   # the first one's options are for both
+LIBWS = ('runtime/mpi/libws.so.1.p/', 'runtime/liblend.a.p/', 'runtime/libshared.a.p/', 'runtime/libfree.a.p/',
+         *(f'runtime/mpi/libws_{part}.a.p/' for part in ('mpi', 'cores', 'tasks')))   # the first one's options are for all
 REPORT = ('runtime/libobserve_report.a.p/',)
 OPTIONS_WITH_FILES = {'-o', '-MQ', '-MF'}
 
@@ -17,19 +20,29 @@ with open(os.path.join(BUILD, 'compile_commands.json')) as f:
     commands = json.load(f)
 
 
+def sources_of(entry):
+    """The file that is compiled, or those that it is put together from."""
+    file = os.path.join(entry['directory'], entry['file'])
+    if '-unity' not in os.path.basename(file):
+        return [file]
+    with open(file) as f:
+        return re.findall(r'^#include *[<"](.*)[>"]', f.read(), re.MULTILINE)
+
+
 def unit_of(libraries, least):
     """The options and the files of a unit of all sources."""
     entries = [e for e in commands if e.get('output', '').startswith(libraries) and e['file'].endswith('.cpp')]
     entries.sort(key=lambda e: not e['output'].startswith(libraries[0]))
-    if len(entries) < least:
-        sys.exit(f'{len(entries)} sources of {libraries} in compile_commands.json: that cannot be all')
+    sources = [os.path.realpath(source) for entry in entries for source in sources_of(entry)]
+    if len(sources) < least:
+        sys.exit(f'{len(sources)} sources of {libraries} in compile_commands.json: that cannot be all')
     words, options = iter(shlex.split(entries[0]['command'])), []
     for word in words:
         if word in OPTIONS_WITH_FILES:
             next(words)
         elif word not in ('-c', '-MD', entries[0]['file'], 'ccache'):
             options.append(word)
-    return options, [os.path.realpath(os.path.join(e['directory'], e['file'])) for e in entries]
+    return options, sources
 
 
 def check(options, files):
@@ -44,8 +57,8 @@ with tempfile.TemporaryDirectory() as folder:
     for file in files:
         with open(file, 'w') as f:
             f.write('namespace ws::loop { namespace { int same; } }\n')
-    if 'redefinition' not in check(unit_of(LIBWS, 50)[0], files):
+    if 'redefinition' not in check(unit_of(LIBWS, 90)[0], files):
         sys.exit('a name that two files have is not found')
-complaints = check(*unit_of(LIBWS, 50)) + check(*unit_of(REPORT, 8))
+complaints = check(*unit_of(LIBWS, 90)) + check(*unit_of(REPORT, 8))
 print(complaints or 'ok')
 sys.exit(bool(complaints))
