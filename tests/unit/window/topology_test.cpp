@@ -42,7 +42,11 @@ Score victims_named(const std::string& name)
 
 class Machine {
 public:
-    explicit Machine(const char* description) { setenv("HWLOC_SYNTHETIC", description, 1); }
+    explicit Machine(const char* description)
+    {
+        unsetenv("HWLOC_COMPONENTS"); // which would count instead
+        setenv("HWLOC_SYNTHETIC", description, 1);
+    }
     ~Machine() { unsetenv("HWLOC_SYNTHETIC"); }
     Machine(const Machine&) = delete;
     Machine& operator=(const Machine&) = delete;
