@@ -79,6 +79,10 @@ def late():
 runs = []
 late()
 check(len(runs) == 2, f'{len(runs)} runs when there was much load before')
+patience.side_by_side, runs = True, []
+late()
+check(len(runs) == 1, f'{len(runs)} runs in a script that runs again anyway')
+patience.side_by_side = False
 
 Made.loads = iter([LOADED] * 2 + [QUIET] * 99)
 polls = itertools.count()
