@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../
 import disturbance  # noqa: E402
 from expectation import expect  # noqa: E402
 
-# ./setup test runs this script beside others, and alone afterwards if something could not be judged: nothing is repeated any more once that is sure.
+# ./setup test runs scripts side by side, and then those again, alone, in which a check could not be judged. Such a script repeats nothing more.
 side_by_side = 'TESTS_SIDE_BY_SIDE' in os.environ
 TRIES = 4 if side_by_side else 8    # disturbed ones
 BUDGET = 60     # seconds that a script spends with disturbed runs; then two of a check must do

@@ -60,7 +60,7 @@ LoopHints loop_hints(unsigned number);
 // PLUGIN_PRAGMAS: registers the pragma and, when compiling, takes over its tokens.
 void register_pragma();
 void take_over_pragma_operator();
-// The next one but for padding, with its own place.
+// Reads the next token that is not padding. Its src_loc is where it stands in the source.
 cpp_token next_token(cpp_reader* pfile);
 
 // True once a ws directive was read. Set through note_ws_used, which also turns OpenMP lowering on.

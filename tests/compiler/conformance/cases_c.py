@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The matrix's entries for C and C++: a generator of cases for each class."""
+import functools
 import re
 from itertools import product
 
@@ -664,40 +665,40 @@ def conditions():
 
 
 def tasks():
-    """The plain run has the same tasks at once and in order."""
+    """In the plain run the body of each task runs at once, in order."""
+    task_case = functools.partial(Case, regions=0, tasks=1)
     many = 'for (int i = 0; i < 60; i++)'
     for name, clauses in {'none': '', 'shared': 'shared(s)', 'default-none': 'default(none) firstprivate(i) shared(cell)', 'if': 'if(i % 3)', 'final': 'final(i > 20)', 'priority': 'priority(i % 5)',
                           'untied': 'untied mergeable', 'named': 'name("task@")', 'several': 'if(i > 3), priority(2) firstprivate(i) untied'}.items():
-        yield Case(f'tasks/clauses/{name}', f'int s = 0;\n(void) s;\n{many} {{\n#pragma ws task {clauses}\n{{ cell[i] += i; work(); }}\n}}\n#pragma ws taskwait\nput_cells();'
-                   .replace(' work();', '' if name == 'default-none' else ' work();'), regions=0, tasks=1)
+        yield task_case(f'tasks/clauses/{name}', f'int s = 0;\n(void) s;\n{many} {{\n#pragma ws task {clauses}\n{{ cell[i] += i; work(); }}\n}}\n#pragma ws taskwait\nput_cells();')
     kinds = {'int': ('int x = 7;', 'x = 9;', 'x'), 'double': ('double x = 7.5;', 'x = 9;', 'x'), 'struct': ('struct pair x = {7, 8};', 'x.a = x.b = 9;', '(x.a + x.b)'),
              'array': ('int x[5] = {7, 7, 7, 7, 7};', 'x[0] = x[4] = 9;', '(x[0] + x[4])'), 'pointer': ('int *x = cell + 7;', 'x = cell + 9;', '(x - cell)'),
              'class': ('Tracked x(7);', 'x.value = 9;', 'x.value'), 'vector': ('std::vector<int> x(3, 7);', 'x.assign(4, 9);', '(x[0] + (int) x.size())')}
     for kind, (declare, change, read) in kinds.items():
         more = {'languages': ('c++',)} if kind in ('class', 'vector') else {}
-        yield Case(f'tasks/firstprivate/{kind}', f'{declare}\n{many} {{\n#pragma ws task firstprivate(x)\ncell[i] = (int) {read};\n}}\n#pragma ws taskwait\nput({read});\nput_cells();', regions=0, tasks=1, **more)
-        yield Case(f'tasks/shared/{kind}', f'{declare}\n#pragma ws task shared(x)\n{{ {change} work(); }}\n#pragma ws taskwait\nput({read});', regions=0, tasks=1, **more)
-        yield Case(f'tasks/depend/{kind}', f'{declare}\nint y = 0;\n#pragma ws task shared(x) depend(out : x)\n{{ {change} work(); }}\n#pragma ws task shared(x, y) depend(in : x) depend(inout : y)\n'
-                   f'y = (int) {read};\n#pragma ws taskwait\nput(y);', regions=0, tasks=1, **more)
-    yield Case('tasks/recursion', 'put(fib@(14));', scope='static long fib@(int n) {\nlong a = 0, b = 0;\nif (n < 2) return n;\n#pragma ws task shared(a) if(n > 4)\na = fib@(n - 1);\n'
-               '#pragma ws task shared(b) final(n < 6)\nb = fib@(n - 2);\n#pragma ws taskwait\nreturn a + b;\n}', regions=0, tasks=1)
-    yield Case('tasks/chain', f'long x = 1;\n{many} {{\n#pragma ws task depend(inout : x) shared(x)\n{{ x = x * 3 % 10007 + i; work(); }}\n}}\n#pragma ws taskwait\nput(x);', regions=0, tasks=1)
-    yield Case('tasks/group', f'#pragma ws taskgroup\n{{\n{many} {{\n#pragma ws task\n{{\n#pragma ws task\ncell[i + 60]++;\ncell[i]++; work();\n}}\n}}\n}}\nput_cells();', regions=0, tasks=1)
+        yield task_case(f'tasks/firstprivate/{kind}', f'{declare}\n{many} {{\n#pragma ws task firstprivate(x)\ncell[i] = (int) {read};\n}}\n#pragma ws taskwait\nput({read});\nput_cells();', **more)
+        yield task_case(f'tasks/shared/{kind}', f'{declare}\n#pragma ws task shared(x)\n{{ {change} work(); }}\n#pragma ws taskwait\nput({read});', **more)
+        yield task_case(f'tasks/depend/{kind}', f'{declare}\nint y = 0;\n#pragma ws task shared(x) depend(out : x)\n{{ {change} work(); }}\n#pragma ws task shared(x, y) depend(in : x) depend(inout : y)\n'
+                   f'y = (int) {read};\n#pragma ws taskwait\nput(y);', **more)
+    yield task_case('tasks/recursion', 'put(fib@(14));', scope='static long fib@(int n) {\nlong a = 0, b = 0;\nif (n < 2) return n;\n#pragma ws task shared(a) if(n > 4)\na = fib@(n - 1);\n'
+               '#pragma ws task shared(b) final(n < 6)\nb = fib@(n - 2);\n#pragma ws taskwait\nreturn a + b;\n}')
+    yield task_case('tasks/chain', f'long x = 1;\n{many} {{\n#pragma ws task depend(inout : x) shared(x)\n{{ x = x * 3 % 10007 + i; work(); }}\n}}\n#pragma ws taskwait\nput(x);')
+    yield task_case('tasks/group', f'#pragma ws taskgroup\n{{\n{many} {{\n#pragma ws task\n{{\n#pragma ws task\ncell[i + 60]++;\ncell[i]++; work();\n}}\n}}\n}}\nput_cells();')
     for operator, type_ in product(('+', '*', 'max'), ('int', 'long', 'double')):
         change = {'+': 'r += i;', '*': 'r *= i % 20 ? 1 : 2;', 'max': 'r = r > i ? r : i;'}[operator]
-        yield Case(f'tasks/in_reduction/{operator}/{type_}', f'{type_} r = 3;\n#pragma ws taskgroup task_reduction({operator} : r)\n{{\n{many} {{\n#pragma ws task in_reduction({operator} : r)\n{{ {change} work(); }}\n}}\n}}\nput(r);', regions=0, tasks=1)
-        yield Case(f'tasks/taskloop/reduction/{operator}/{type_}', f'{type_} r = 3;\n#pragma ws taskloop reduction({operator} : r) grainsize(7)\n{many} {{ {change} work(); }}\nput(r);', regions=0, tasks=1)
+        yield task_case(f'tasks/in_reduction/{operator}/{type_}', f'{type_} r = 3;\n#pragma ws taskgroup task_reduction({operator} : r)\n{{\n{many} {{\n#pragma ws task in_reduction({operator} : r)\n{{ {change} work(); }}\n}}\n}}\nput(r);')
+        yield task_case(f'tasks/taskloop/reduction/{operator}/{type_}', f'{type_} r = 3;\n#pragma ws taskloop reduction({operator} : r) grainsize(7)\n{many} {{ {change} work(); }}\nput(r);')
     for name, clauses in {'none': '', 'grainsize': 'grainsize(7)', 'num_tasks': 'num_tasks(5)', 'lastprivate': 'lastprivate(last)', 'if': 'if(last)', 'priority': 'priority(3) untied'}.items():
         for form, head in {'int': 'for (int i = 0; i < 60; i++)', 'down': 'for (long i = 59; i > 0; i -= 3)', 'ulong': 'for (unsigned long i = 1; i <= 60; i += 7)'}.items():
             last = 'last = (int) i; ' if name == 'lastprivate' else ''
-            yield Case(f'tasks/taskloop/{name}/{form}', f'int last = 0;\n#pragma ws taskloop {clauses}\n{head} {{ cell[i]++; {last}work(); }}\nput(last);\nput_cells();', regions=0, tasks=1)
-    yield Case('tasks/taskloop/collapse', '#pragma ws taskloop collapse(2)\nfor (int i = 0; i < 12; i++)\nfor (int j = 11; j >= 0; j--) { cell[12 * i + j] += j; work(); }\nput_cells();', regions=0, tasks=1)
-    yield Case('tasks/taskloop/nogroup', f'#pragma ws taskloop nogroup\n{many} {{ cell[i]++; work(); }}\n#pragma ws taskwait\nput_cells();', regions=0, tasks=1)
-    yield Case('tasks/in-ws-for', '#pragma ws for\nfor (int i = 0; i < 60; i++) {\nint a = 0;\n#pragma ws task shared(a)\na = i;\n#pragma ws taskwait\ncell[i] = a; work();\n}\nput_cells();', tasks=1)
-    yield Case('tasks/ws-for-inside', '#pragma ws task\n{\n#pragma ws for\nfor (int i = 0; i < 60; i++) { cell[i]++; work(); }\n}\n#pragma ws taskwait\nput_cells();', regions=0, tasks=1)
-    yield Case('tasks/template', 'put(sum@(50)); put(sum@(2.5));', languages=('c++',), regions=0, tasks=1,
+            yield task_case(f'tasks/taskloop/{name}/{form}', f'int last = 0;\n#pragma ws taskloop {clauses}\n{head} {{ cell[i]++; {last}work(); }}\nput(last);\nput_cells();')
+    yield task_case('tasks/taskloop/collapse', '#pragma ws taskloop collapse(2)\nfor (int i = 0; i < 12; i++)\nfor (int j = 11; j >= 0; j--) { cell[12 * i + j] += j; work(); }\nput_cells();')
+    yield task_case('tasks/taskloop/nogroup', f'#pragma ws taskloop nogroup\n{many} {{ cell[i]++; work(); }}\n#pragma ws taskwait\nput_cells();')
+    yield task_case('tasks/in-ws-for', '#pragma ws for\nfor (int i = 0; i < 60; i++) {\nint a = 0;\n#pragma ws task shared(a)\na = i;\n#pragma ws taskwait\ncell[i] = a; work();\n}\nput_cells();', regions=1)
+    yield task_case('tasks/ws-for-inside', '#pragma ws task\n{\n#pragma ws for\nfor (int i = 0; i < 60; i++) { cell[i]++; work(); }\n}\n#pragma ws taskwait\nput_cells();')
+    yield task_case('tasks/template', 'put(sum@(50)); put(sum@(2.5));', languages=('c++',),
                scope='template <class T>\nT sum@(T n) {\nT a = 0, b = 0;\n#pragma ws task shared(a)\na = n * 2;\n#pragma ws task shared(b) depend(out : b)\nb = n + 1;\n#pragma ws taskwait\nreturn a + b;\n}')
-    yield Case('tasks/lambda', 'auto f = [&](int k) {\n#pragma ws task\ncell[k]++;\n#pragma ws taskwait\n};\nf(3); f(20);\nput_cells();', languages=('c++',), regions=0, tasks=1)
+    yield task_case('tasks/lambda', 'auto f = [&](int k) {\n#pragma ws task\ncell[k]++;\n#pragma ws taskwait\n};\nf(3); f(20);\nput_cells();', languages=('c++',))
 
 
 def cases():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The matrix's entries for Fortran: a generator of cases for each class."""
+import functools
 import re
 from itertools import product
 
@@ -327,25 +328,26 @@ def conditions():
 
 
 def tasks():
+    task_case = functools.partial(case, regions=0, tasks=1)
     many = 'do i = 1, 60'
     for name, clauses in {'none': '', 'default-none': 'default(none) firstprivate(i) shared(cell)', 'if': 'if(mod(i, 3) > 0)', 'final': 'final(i > 20)', 'priority': 'priority(mod(i, 5))',
                           'untied': 'untied mergeable', 'named': "name('task@')"}.items():
-        yield case(f'tasks/clauses/{name}', 'integer :: i', f'{many}\n!$ws task {clauses}\ncell(i) = cell(i) + i\ncall work()\n!$ws end task\nend do\n!$ws taskwait\ncall put(cell)', regions=0, tasks=1)
+        yield task_case(f'tasks/clauses/{name}', 'integer :: i', f'{many}\n!$ws task {clauses}\ncell(i) = cell(i) + i\ncall work()\n!$ws end task\nend do\n!$ws taskwait\ncall put(cell)')
     kinds = {'integer': ('integer :: x', 'x = 7', 'x = 9', 'x'), 'real': ('real(8) :: x', 'x = 7', 'x = 9', 'int(x)'), 'type': ('type(pair) :: x', 'x = pair(7, 8)', 'x = pair(9, 9)', '(x%a + x%b)'),
              'array': ('integer :: x(5)', 'x = 7', 'x = 9', '(x(1) + x(5))')}
     for kind, (declare, start, change, read) in kinds.items():
-        yield case(f'tasks/firstprivate/{kind}', f'integer :: i\n{declare}', f'{start}\n{many}\n!$ws task firstprivate(x)\ncell(i) = {read}\n!$ws end task\nend do\n!$ws taskwait\ncall put({read})\ncall put(cell)', regions=0, tasks=1)
-        yield case(f'tasks/depend/{kind}', f'integer :: y\n{declare}', f'{start}\n!$ws task shared(x) depend(out : x)\n{change}\ncall work()\n!$ws end task\n'
-                   f'!$ws task shared(x, y) depend(in : x)\ny = {read}\n!$ws end task\n!$ws taskwait\ncall put(y)', regions=0, tasks=1)
-    yield case('tasks/chain', 'integer :: i, x', f'x = 1\n{many}\n!$ws task depend(inout : x) shared(x)\nx = mod(x * 3, 10007) + i\ncall work()\n!$ws end task\nend do\n!$ws taskwait\ncall put(x)', regions=0, tasks=1)
-    yield case('tasks/group', 'integer :: i', f'!$ws taskgroup\n{many}\n!$ws task\n!$ws task\ncell(i + 60) = i\n!$ws end task\ncell(i) = i\ncall work()\n!$ws end task\nend do\n!$ws end taskgroup\ncall put(cell)', regions=0, tasks=1)
+        yield task_case(f'tasks/firstprivate/{kind}', f'integer :: i\n{declare}', f'{start}\n{many}\n!$ws task firstprivate(x)\ncell(i) = {read}\n!$ws end task\nend do\n!$ws taskwait\ncall put({read})\ncall put(cell)')
+        yield task_case(f'tasks/depend/{kind}', f'integer :: y\n{declare}', f'{start}\n!$ws task shared(x) depend(out : x)\n{change}\ncall work()\n!$ws end task\n'
+                   f'!$ws task shared(x, y) depend(in : x)\ny = {read}\n!$ws end task\n!$ws taskwait\ncall put(y)')
+    yield task_case('tasks/chain', 'integer :: i, x', f'x = 1\n{many}\n!$ws task depend(inout : x) shared(x)\nx = mod(x * 3, 10007) + i\ncall work()\n!$ws end task\nend do\n!$ws taskwait\ncall put(x)')
+    yield task_case('tasks/group', 'integer :: i', f'!$ws taskgroup\n{many}\n!$ws task\n!$ws task\ncell(i + 60) = i\n!$ws end task\ncell(i) = i\ncall work()\n!$ws end task\nend do\n!$ws end taskgroup\ncall put(cell)')
     for operator, change in (('+', 'r = r + i'), ('max', 'r = max(r, i)')):
-        yield case(f'tasks/in_reduction/{operator}', 'integer :: i, r', f'r = 3\n!$ws taskgroup task_reduction({operator} : r)\n{many}\n!$ws task in_reduction({operator} : r)\n{change}\n!$ws end task\nend do\n!$ws end taskgroup\ncall put(r)', regions=0, tasks=1)
-        yield case(f'tasks/taskloop/reduction/{operator}', 'integer :: i, r', f'r = 3\n!$ws taskloop reduction({operator} : r) grainsize(7)\n{many}\n{change}\ncall work()\nend do\n!$ws end taskloop\ncall put(r)', regions=0, tasks=1)
+        yield task_case(f'tasks/in_reduction/{operator}', 'integer :: i, r', f'r = 3\n!$ws taskgroup task_reduction({operator} : r)\n{many}\n!$ws task in_reduction({operator} : r)\n{change}\n!$ws end task\nend do\n!$ws end taskgroup\ncall put(r)')
+        yield task_case(f'tasks/taskloop/reduction/{operator}', 'integer :: i, r', f'r = 3\n!$ws taskloop reduction({operator} : r) grainsize(7)\n{many}\n{change}\ncall work()\nend do\n!$ws end taskloop\ncall put(r)')
     for name, clauses in {'none': '', 'grainsize': 'grainsize(7)', 'num_tasks': 'num_tasks(5)', 'lastprivate': 'lastprivate(last)'}.items():
         for form, head in {'up': many, 'down': 'do i = 59, 1, -3'}.items():
             last = 'last = i\n' if name == 'lastprivate' else ''
-            yield case(f'tasks/taskloop/{name}/{form}', 'integer :: i, last', f'last = 0\n!$ws taskloop {clauses}\n{head}\ncell(i) = cell(i) + i\n{last}call work()\nend do\n!$ws end taskloop\ncall put(last)\ncall put(cell)', regions=0, tasks=1)
+            yield task_case(f'tasks/taskloop/{name}/{form}', 'integer :: i, last', f'last = 0\n!$ws taskloop {clauses}\n{head}\ncell(i) = cell(i) + i\n{last}call work()\nend do\n!$ws end taskloop\ncall put(last)\ncall put(cell)')
 
 
 def cases():

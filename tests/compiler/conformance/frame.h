@@ -21,7 +21,7 @@ extern int serial;          /* the plain run */
 
 void case_begin(const char *name);
 void case_shared(void);             /* the plain run is over */
-/* This many must have been there at least; with fewer, the directive was ignored. */
+/* At least this many must have been seen: fewer mean that the directive was ignored. */
 void case_end(int regions, int tasks);
 void put(long double value);        /* holds every value of the 64-bit types */
 void put_cells(void);

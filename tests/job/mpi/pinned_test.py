@@ -7,7 +7,7 @@ from job import CORES, expect, finish, run, skip
 if CORES < 2:
     skip('needs two cores')
 else:
-    os.environ.pop('HWLOC_COMPONENTS', None)  # which would count instead of HWLOC_SYNTHETIC
+    os.environ.pop('HWLOC_COMPONENTS', None)  # with it, hwloc ignores HWLOC_SYNTHETIC
     env = {'MPIR_CVAR_NUM_CLIQUES': '2',  # a node each: the other rank neither helps nor shares the cores
            # CPUs that are threads of one core would be one core, and none would be left for a worker
            'HWLOC_SYNTHETIC': f'core:{max(os.sched_getaffinity(0)) + 1} pu:1', 'HWLOC_THISSYSTEM': '1'}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""one_unit_test.py BUILD: the sources of libws can be compiled as one unit, and so can those of the report. libws, the sanitizers'
-library and all of ./setup try are built in units of eight or twelve files, and two files that give one name to things of their own break the builds where they
-meet, and no other. Only checked, not compiled: seconds."""
+"""one_unit_test.py BUILD: the sources of libws can be compiled as one unit, and so can those of the report, of XMPI, and of rank reordering. libws, the sanitizers'
+library and all of ./setup try are built in units of eight or twelve files. Two files that define the same local name break only those builds in which they are in
+one unit. The unit is only checked, not compiled, which takes seconds."""
 import json
 import os
 import re
@@ -13,7 +13,7 @@ import tempfile
 BUILD = sys.argv[1]
 LIBWS = ('runtime/mpi/libws.so.1.p/', 'runtime/liblend.a.p/', 'runtime/libshared.a.p/', 'runtime/libfree.a.p/',
          *(f'runtime/mpi/libws_{part}.a.p/' for part in ('mpi', 'cores', 'tasks')))   # the first one's options are for all
-REPORT = ('runtime/libobserve_report.a.p/',)
+OTHERS = {'runtime/libobserve_report.a.p/': 8, 'runtime/mpi/libflex.a.p/': 8, 'runtime/mpi/libreorder.a.p/': 8}     # the least number of files
 OPTIONS_WITH_FILES = {'-o', '-MQ', '-MF'}
 
 with open(os.path.join(BUILD, 'compile_commands.json')) as f:
@@ -21,7 +21,7 @@ with open(os.path.join(BUILD, 'compile_commands.json')) as f:
 
 
 def sources_of(entry):
-    """The file that is compiled, or those that it is put together from."""
+    """The file that is compiled, or the files that a unit includes."""
     file = os.path.join(entry['directory'], entry['file'])
     if '-unity' not in os.path.basename(file):
         return [file]
@@ -59,6 +59,6 @@ with tempfile.TemporaryDirectory() as folder:
             f.write('namespace ws::loop { namespace { int same; } }\n')
     if 'redefinition' not in check(unit_of(LIBWS, 90)[0], files):
         sys.exit('a name that two files have is not found')
-complaints = check(*unit_of(LIBWS, 90)) + check(*unit_of(REPORT, 8))
+complaints = check(*unit_of(LIBWS, 90)) + ''.join(check(*unit_of((library,), least)) for library, least in OTHERS.items())
 print(complaints or 'ok')
 sys.exit(bool(complaints))

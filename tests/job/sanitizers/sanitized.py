@@ -25,5 +25,5 @@ def environment(library):
         'TSAN_OPTIONS': f'exitcode={REPORTED} history_size=4',
         'ASAN_OPTIONS': f'exitcode={REPORTED}',
         'LSAN_OPTIONS': f'exitcode={REPORTED}',
-        'HWLOC_COMPONENTS': '-linux:pci,-pci', # the second one, by which MPI_Init finds devices, leaves 1016 bytes behind
+        'HWLOC_COMPONENTS': '-linux:pci,-pci', # the plugin `pci`, with which MPI_Init finds devices, leaks 1016 bytes
     }

@@ -44,7 +44,7 @@ class Machine {
 public:
     explicit Machine(const char* description)
     {
-        unsetenv("HWLOC_COMPONENTS"); // which would count instead
+        unsetenv("HWLOC_COMPONENTS"); // with it, hwloc ignores HWLOC_SYNTHETIC
         setenv("HWLOC_SYNTHETIC", description, 1);
     }
     ~Machine() { unsetenv("HWLOC_SYNTHETIC"); }
