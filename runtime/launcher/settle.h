@@ -48,11 +48,17 @@ template <class IsSet, class Set> void calm_openmp(IsSet is_set, Set set)
     set("WS_CALMED", "1"); // for children of ranks, which are to have none of them (mpi/children.cpp)
 }
 
+// The word of an option's value, without the number behind it.
+inline std::string word_of(const Option& o, const std::string& value)
+{
+    return o.numbered.empty() ? value : value.substr(0, value.find(':'));
+}
+
 // Places in the processes' environment for what libws-early.so says (runtime/openmp/library/early.c), if the option has
 // the value with a number, as in share:8.
 template <class IsSet, class Set> void make_room(const Option& o, const std::string& value, IsSet is_set, Set set)
 {
-    if (o.numbered.empty() || value.substr(0, value.find(':')) != o.numbered.substr(0, o.numbered.find(' ')))
+    if (o.numbered.empty() || word_of(o, value) != o.numbered)
         return;
     set("WS_OPENMP_OWN", "?");
     set("WS_OPENMP_WHY", "");
@@ -69,7 +75,7 @@ std::string missing_for(const Option& o, const std::vector<Option>& all, Name na
                                     [&](const Option& one) { return !o.needs.empty() && one.name == o.needs; });
     if (!o.value || other == all.end())
         return "";
-    const std::string now = value(*other).value_or("");
+    const std::string now = word_of(*other, value(*other).value_or(""));
     const auto& words = o.needs_words;
     if (words.empty() ? !now.empty() : std::find(words.begin(), words.end(), now) != words.end())
         return "";

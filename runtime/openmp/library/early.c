@@ -94,13 +94,13 @@ static int is_share(const char *mode)
 static const char *why_not(void)
 {
     static char why[256];
-    struct ws_imports look = {0};
+    struct ws_imports look = {.trusted = value_of("WS_OPENMP_TRUST")};
     dl_iterate_phdr(ws_look_at_imports, &look);
     const char *cancels = value_of("OMP_CANCELLATION");
     if (look.sanitizer)
         return "a sanitizer watches the threads' stacks";
     if (look.function) {
-        snprintf(why, sizeof why, "%s uses %s(), which depends on system threads", look.file, look.function);
+        ws_tell_import(why, sizeof why, &look, "");
         return why;
     }
     if (look.event) {

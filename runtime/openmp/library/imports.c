@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /* State of the kernel's for each thread, or a search through all of a process's threads (setuid() waits for each of
@@ -73,6 +74,30 @@ static const char *is_one(const char *text, const char *const *words, size_t cou
     return NULL;
 }
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+int ws_is_trusted(const char *names, const char *path)
+{
+    const char *file = *path ? name_of(path) : "program";
+    for (const char *name = names; name && *name;) {
+        const size_t length = strcspn(name, ",");
+        if (length > 0 && strncmp(file, name, length) == 0 && (file[length] == '\0' || file[length] == '.'))
+            return 1;
+        name += length + (name[length] == ',');
+    }
+    return 0;
+}
+
+int ws_tell_import(char *text, size_t room, const struct ws_imports *found, const char *whose)
+{
+    return snprintf(text, room, "%s%s uses %s(), which depends on system threads (-workshare-openmp-trust)", whose,
+                    found->file, found->function);
+}
+
 /* By the table that the loader itself uses. */
 static int exports(const uint32_t *table, const ElfW(Sym) *symbols, const char *names, const char *name)
 {
@@ -97,7 +122,7 @@ int ws_look_at_imports(struct dl_phdr_info *info, size_t size, void *found)
 {
     (void) size;
     struct ws_imports *look = found;
-    const char *slash = strrchr(info->dlpi_name, '/'), *file = slash ? slash + 1 : info->dlpi_name;
+    const char *file = name_of(info->dlpi_name);
     look->has_library |= begins_with_one(file, libraries, COUNT(libraries));
     if (*file && begins_with_one(file, trusted, COUNT(trusted)))
         return 0;
@@ -126,13 +151,14 @@ int ws_look_at_imports(struct dl_phdr_info *info, size_t size, void *found)
     }
     if (!symbols || !names)
         return 0;
+    const int is_trusted = ws_is_trusted(look->trusted, info->dlpi_name);
     /* Imports stand before what the GNU table lists. */
     const uint32_t count = gnu_hash ? gnu_hash[1] : hash ? hash[1] : 0;
     for (uint32_t i = 1; i < count; i++) {
         if (symbols[i].st_shndx != SHN_UNDEF)
             continue;
         const char *name = names + symbols[i].st_name, *one;
-        if ((one = is_one(name, of_thread, COUNT(of_thread))) && !look->function) {
+        if (!look->function && !is_trusted && (one = is_one(name, of_thread, COUNT(of_thread)))) {
             look->function = one;
             look->file = *file ? file : "the program";
         }

@@ -5,6 +5,7 @@
 // no thread: these have the rank's own number of threads, as OpenMP may give a region fewer than it asks for.
 #include "openmp/shared/share.h"
 
+#include "openmp/library/imports.h"
 #include "openmp/library/regions.h"
 #include "openmp/library/threads.h"
 #include "loop/participant.h"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 namespace ws::openmp {
 
@@ -149,6 +151,21 @@ const char* why_not_shared()
         return nullptr;
     const char* const why = reason();
     return why ? why : "libws was not loaded before the program by mpirun";
+}
+
+std::string trusted_and_missing()
+{
+    std::string missing;
+    for (const char* name = base::own_variable("WS_OPENMP_TRUST"); name && *name;) {
+        std::string one(name, std::strcspn(name, ","));
+        name += one.size() + (name[one.size()] == ',');
+        const auto is_one = [](dl_phdr_info* info, size_t, void* n) {
+            return ws_is_trusted(static_cast<const char*>(n), info->dlpi_name);
+        };
+        if (!dl_iterate_phdr(is_one, one.data()))
+            missing += (missing.empty() ? "" : ", ") + one;
+    }
+    return missing;
 }
 
 } // namespace ws::openmp

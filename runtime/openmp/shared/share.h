@@ -4,10 +4,15 @@
 // OMP_NUM_THREADS=V, and libws decides which cores run these V threads (docs/reference/openmp-share.md).
 #pragma once
 
+#include <string>
+
 namespace ws::openmp {
 
 // Why no region of this program is shared, although it was asked for; null: they are.
 const char* why_not_shared();
+
+// Files that WS_OPENMP_TRUST names and this process has not loaded, separated by commas.
+std::string trusted_and_missing();
 
 // They are to be, as far as was known when the process began.
 bool shares_regions();

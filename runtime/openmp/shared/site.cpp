@@ -128,8 +128,17 @@ RegionsTold tell_regions()
 {
     if (!is_share_asked())
         return {};
-    if (const char* why = why_not_shared())
-        return {std::string("no parallel region is shared: ") + why, 1 << 20}; // more than the table has
+    std::string text;
+    int found = 0;
+    if (const std::string missing = trusted_and_missing(); !missing.empty()) {
+        text = "-workshare-openmp-trust names what the program does not load: " + missing;
+        found = 1;
+    }
+    const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+    if (const char* why = why_not_shared()) {
+        add(std::string("no parallel region is shared: ") + why);
+        return {text, 1 << 20}; // more than the table has
+    }
     constexpr unsigned most_told = 2;
     unsigned all = 0, waiting = 0, kept = 0;
     const RegionSite* const finest = finest_region();
@@ -142,21 +151,20 @@ RegionsTold tell_regions()
             else if (s->kept && kept++ < most_told)
                 others += std::string(kept > 1 ? ", " : "") + s->site.where + " (" + s->kept + ")";
         }
-    std::string text;
     if (waiting)
-        text = "-workshare-openmp=off suits this program better: threads wait for each other in " +
+        add("-workshare-openmp=off suits this program better: threads wait for each other in " +
                std::to_string(waiting) + " of " + std::to_string(all) + " parallel regions: " + waits +
-               (waiting > most_told ? ", ..." : "");
+            (waiting > most_told ? ", ..." : ""));
     if (kept)
-        text += (text.empty() ? "" : "; ") + std::to_string(kept) + " of " + std::to_string(all) +
-                " parallel regions ran without sharing: " + others + (kept > most_told ? ", ..." : "");
+        add(std::to_string(kept) + " of " + std::to_string(all) +
+                " parallel regions ran without sharing: " + others + (kept > most_told ? ", ..." : ""));
     if (finest) {
         char fine[64];
         std::snprintf(fine, sizeof fine, " takes %.0f ns, so ", chunk_us(*finest) * 1e3);
-        text += (text.empty() ? "" : "; ") + std::string("a chunk of the loops in ") + finest->site.where + fine +
-                "claiming chunks may cost more than sharing gains; larger chunks help (schedule, OMP_SCHEDULE)";
+        add(std::string("a chunk of the loops in ") + finest->site.where + fine +
+            "claiming chunks may cost more than sharing gains; larger chunks help (schedule, OMP_SCHEDULE)");
     }
-    return {text, int(waiting + kept + (finest != nullptr))};
+    return {text, found + int(waiting + kept + (finest != nullptr))};
 }
 
 } // namespace ws::openmp

@@ -344,6 +344,7 @@ const char* uses_kernel_threads()
         uintptr_t tool; // a place in it
         bool is_late;   // what follows was loaded with it
     } late = {{}, reinterpret_cast<uintptr_t>(theirs->initialize), false};
+    late.imports.trusted = base::own_variable("WS_OPENMP_TRUST");
     dl_iterate_phdr(
         [](dl_phdr_info* info, size_t size, void* argument) {
             Late& it = *static_cast<Late*>(argument);
@@ -356,10 +357,9 @@ const char* uses_kernel_threads()
         &late);
     if (!late.imports.function)
         return nullptr;
-    static std::string text;
-    text = std::string("the OMPT tool's ") + late.imports.file + " uses " + late.imports.function +
-           "(), which depends on system threads";
-    return text.c_str();
+    static char text[256];
+    ws_tell_import(text, sizeof text, &late.imports, "the OMPT tool's ");
+    return text;
 }
 
 int initialize(ompt::LookUp from_library, int device, Data*)

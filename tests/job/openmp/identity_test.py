@@ -50,6 +50,18 @@ def on_its_own(program, why):
     expect(result, "no reason of rank 1's", 'workshare: on rank 1: no parallel region is shared: the program uses gettid()' in result.err)
 
 
+def trusted():
+    """The user knows better: what the program asks the kernel does no harm. A name that means nothing is told."""
+    trusts = '-workshare-openmp-trust=libnothing.so,program'
+    result = identity(1, (SHARE, trusts), 8, program='kernel', steals=True)
+    expect(result, 'the program was left alone', 'no parallel region is shared' not in result.err)
+    expect(result, 'the unused name is not told', 'workshare: -workshare-openmp-trust names what the program does not load: libnothing.so' in result.err)
+    result = identity(2, (SHARE, '-workshare-openmp-trust=programs'), 2, program='kernel')
+    expect(result, 'the misspelt name is not told', 'names what the program does not load: programs; no parallel region is shared: the program uses gettid()' in result.err)
+    result = run(f'kernel.{COMPILER}', 4, options=('-workshare-openmp-trust=program',), code='error', title='an option without share')
+    expect(result, 'it does not name what it needs', '-workshare-openmp-trust requires -workshare-openmp=share' in result.err)
+
+
 def module(options, threads, told, scope):
     result = run(f'module_host.{COMPILER}', os.path.join(PROGRAMS, f'module.{COMPILER}.so'), scope, options=options, env={'OMP_NUM_THREADS': str(threads)},
                  limit=60, title=f'a module of {scope} scope, {threads} threads, {options}')
@@ -71,7 +83,7 @@ if '--soak' in sys.argv:
 side_by_side(*(later(by_default, threads) for threads in (1, 2, 16)), later(identity, 1, ('-workshare-openmp=off',), 1),
              named, *(later(identity, 1, (f'{SHARE}:{v}',), v) for v in (2, 3, 16)), later(identity, 3, (SHARE,), 8),
              *(later(identity, 1, (SHARE,), 8, WS_CHAOS=str(seed)) for seed in (1, 2)), later(identity, 1, (SHARE,), 8, WS_STEAL_ALL='1'),
-             later(on_its_own, 'kernel', 'the program uses gettid()'), later(on_its_own, 'events', 'the program uses omp_fulfill_event()'),
+             trusted, later(on_its_own, 'kernel', 'the program uses gettid()'), later(on_its_own, 'events', 'the program uses omp_fulfill_event()'),
              *([later(on_its_own, 'linked', 'linked')] if COMPILER == 'gcc' else []),
              *(later(module, options, threads, 8 if options == (SHARE,) else threads, scope) for options in MODES[:3] for threads in (1, 2)
                for scope in ('local', 'global')))

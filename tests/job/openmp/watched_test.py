@@ -28,8 +28,8 @@ def counts(result):
     return total
 
 
-def watch(program, *args, mode, threads, way=None, **env):
-    result = run(program, *args, options=(f'-workshare-openmp={mode}',), env={'OMP_NUM_THREADS': str(threads), **REDUCE, **(way or {'OMP_TOOL_LIBRARIES': TOOL}), **env},
+def watch(program, *args, mode, threads, way=None, options=(), **env):
+    result = run(program, *args, options=(f'-workshare-openmp={mode}', *options), env={'OMP_NUM_THREADS': str(threads), **REDUCE, **(way or {'OMP_TOOL_LIBRARIES': TOOL}), **env},
                  limit=100, title=f'{program} {args}, {mode}, {threads} threads, {way or ""} {env or ""}')
     found = counts(result)
     errors = re.findall('^tool error: (.*)', result.out, re.MULTILINE)
@@ -53,9 +53,9 @@ def program_lines(result):
 
 
 @repeated
-def same_counts(threads, way=None, program='watched'):
+def same_counts(threads, way=None, program='watched', options=()):
     plain, own = watch('watched', 3, mode='off', threads=threads, way=way)
-    result, shared = watch(program, 3, mode=f'share:{threads}', threads=1, way=way)
+    result, shared = watch(program, 3, mode=f'share:{threads}', threads=1, way=way, options=options)
     expect(result, 'another result', program_lines(result) == program_lines(plain))
     compare(result, shared, own)
     always, sometimes = 5, 3
@@ -103,6 +103,8 @@ every_kind('regions.clang', KINDS, {'threads': 1}, {'threads': 2}, {'threads': 1
 every_kind('regions.cxx_clang', ('all',), {'threads': 1})
 not_shared({}, 'an OMPT tool in the program itself watches its parallel regions', 2)  # a clause asks for three threads
 not_shared({'OMP_TOOL_LIBRARIES': ASKS_KERNEL}, "the OMPT tool's libcounter_kernel.so uses gettid(), which depends on system threads", 1)
+same_counts(4, {'OMP_TOOL_LIBRARIES': ASKS_KERNEL}, options=('-workshare-openmp-trust=libcounter_kernel.so',))
+same_counts(4, {'LD_PRELOAD': loadable(ASKS_KERNEL)}, options=('-workshare-openmp-trust=libcounter_kernel.so',))
 unwatched('watched', 'a tool that declines', OMP_TOOL_LIBRARIES=DECLINES)
 unwatched('watched', 'no tool is to be used', OMP_TOOL_LIBRARIES=TOOL, OMP_TOOL='disabled')
 unwatched('watched_gcc', 'libgomp has no OMPT', OMP_TOOL_LIBRARIES=TOOL)
