@@ -127,7 +127,16 @@ Doing doing(int thread)
     return call == SYS_futex ? Doing::locked : call == SYS_sched_yield ? Doing::runs : Doing::sleeps;
 }
 
-bool is_spinning(int thread)
+// One look at a region. It may end meanwhile, or go on: its opener is in ~VirtualTeam() then, and calls sched_yield()
+// until the look is over, which is no wait of the program's.
+struct Look {
+    const FiberCrew& crew;
+    const VirtualTeam& team;
+    const uint64_t progress = team.progress();
+    bool is_over() const { return base::load_acquire(crew.open) != &team || team.progress() != progress; }
+};
+
+bool is_spinning(int thread, const Look& look)
 {
     constexpr unsigned samples = 24, enough = 5; // the same as an earlier one
     static const int signal = sample_signal = find_signal();
@@ -138,7 +147,7 @@ bool is_spinning(int thread)
     for (unsigned i = 0; i < samples; i++) {
         const Flag before = Hardware::load_acquire(samples_taken);
         // A signal would end a sleep or a poll() early that has begun since.
-        if (i > 0 && doing(thread) != Doing::runs)
+        if (look.is_over() || (i > 0 && doing(thread) != Doing::runs))
             return false;
         if (syscall(SYS_tgkill, getpid(), thread, signal) != 0)
             return false;
@@ -159,8 +168,9 @@ bool is_spinning(int thread)
 // ---- the look
 
 // Null: nobody waits, as far as can be told.
-const char* why_stuck(const VirtualTeam& team, uint64_t since, uint64_t now)
+const char* why_stuck(const Look& look, uint64_t since, uint64_t now)
 {
+    const VirtualTeam& team = look.team;
     if (team.waits_in_mpi())
         return "threads wait for each other in MPI";
     constexpr unsigned most = 64;
@@ -170,7 +180,7 @@ const char* why_stuck(const VirtualTeam& team, uint64_t since, uint64_t now)
         const Doing what = doing(runners[i]);
         if (what == Doing::locked)
             return "a thread waits for a lock that another holds across a barrier";
-        if (what != Doing::sleeps && is_spinning(runners[i]))
+        if (what != Doing::sleeps && is_spinning(runners[i], look))
             return "threads wait by spinning";
     }
     if (double(now - since) > stuck_us * loop::host().ticks_per_us)
@@ -186,7 +196,8 @@ void look_at(FiberCrew& crew, uint64_t now)
         if (crew.looks.are_due(Hardware::load_relaxed(crew.regions), team->progress(), now, patience) &&
             team->has_idle()) {
             crew.looks.looked(now, patience);
-            if (const char* why = why_stuck(*team, crew.looks.since(), now))
+            const Look look{crew, *team};
+            if (const char* why = why_stuck(look, crew.looks.since(), now); why && !look.is_over())
                 team->give_threads(why);
         }
     }

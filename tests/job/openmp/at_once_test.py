@@ -32,7 +32,14 @@ def short_chunks():
     likely(result, 'no reason', 'larger chunks help (' in result.err)
 
 
+def ends_while_looked_at():
+    result = run(f'at_once.{sys.argv[3]}', 400, 'ending', ranks=1, env={'OMP_NUM_THREADS': '1'}, limit=60, options=('-workshare-openmp=share:4',),
+                 title='regions that end while they are looked at')
+    expect(result, 'its end was taken for a wait', 'threads wait' not in result.err)
+
+
 on_all_cores('static', 1.5)     # 16 equal parts, of which 8 begin later, take 1.25
 on_all_cores('dynamic', 1.25)
 short_chunks()
+ends_while_looked_at()
 finish()
