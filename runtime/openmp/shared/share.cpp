@@ -71,9 +71,12 @@ void run_region(RegionCall& region)
     stay_if_process_ends();
     // OpenMP knows of regions that libws has no part in: those of a teams construct, of old programs.
     const auto& library = openmp(nullptr);
-    if (WS_UNLIKELY(in_target_or_teams() || (library.num_teams && library.num_teams() > 1) ||
-                    (!outer && nesting_level() != 0))) {
-        leave(region, nullptr, nullptr);
+    if (WS_UNLIKELY(in_target_or_teams() || (library.num_teams && library.num_teams() > 1))) {
+        leave(region, find_site(region.site), "it is in a target or teams construct");
+        return;
+    }
+    if (WS_UNLIKELY(!outer && nesting_level() != 0)) {
+        leave(region, find_site(region.site), "it is in a region of OpenMP's own");
         return;
     }
     const Settings settings = settings_of(outer); // libomp has initialized itself, and found its tool
