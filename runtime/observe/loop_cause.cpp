@@ -26,8 +26,9 @@ bool is_coarse(const LoopFigures& l, double cores, double waited)
 LoopCause why_coarse(const LoopFigures& l)
 {
     constexpr double many_iterations = 10'000; // per execution: enough, whatever the cores of the node
-    return per_run(l, l.counts.iterations_kept + l.counts.iterations_stolen) < many_iterations ? LoopCause::coarse
-                                                                                               : LoopCause::long_chunk;
+    const bool many = per_run(l, l.counts.iterations_kept + l.counts.iterations_stolen) >= many_iterations;
+    // None is longer than its execution, unless executions differ much.
+    return many || l.counts.longest_chunk_s > per_run(l, time_of(l)) ? LoopCause::long_chunk : LoopCause::coarse;
 }
 
 LoopCause loop_cause(const LoopFigures& l, double cores)

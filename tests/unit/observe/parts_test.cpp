@@ -105,6 +105,10 @@ TEST_CASE("why a loop was not helped more")
     LoopFigures fine = l;
     fine.counts.iterations_kept = 10000 * fine.counts.executions;
     CHECK(loop_cause(fine, cores) == LoopCause::long_chunk);
+    LoopFigures without_cpu = l;
+    without_cpu.counts.longest_chunk_s = 0.2; // longer than an execution
+    without_cpu.counts.close_wait_s = 3;
+    CHECK(loop_cause(without_cpu, cores) == LoopCause::long_chunk);
     l.counts.close_wait_s = 0.1; // one chunk in hundreds
     CHECK(loop_cause(l, cores) == LoopCause::helped);
     l.counts.executions_unpaid = 60;
