@@ -29,6 +29,8 @@ def missing(text, words):
     return sorted(w for w in words if not re.search(rf'(?<![\w-]){re.escape(w)}(?![\w-])', text))
 
 
+# MPICH's releases bring its own pages; a git checkout of it has none.
+ITS_OWN = set() if os.path.exists(f'{PAGES}/hydra_nameserver.1') else {'mpiexec'}
 ours = [os.path.basename(p)[:-6] for p in glob.glob(f'{SOURCE}/docs/man/*.1.scd')]
 equal('tools with and without a page', sorted(ours), sorted(TOOLS + ['workshare', 'mpicc']))
 for name in ours:
@@ -37,7 +39,7 @@ for name in ours:
     equal(f'{name}(1): mandoc', [m for m in lint.stdout.splitlines() if not any(u in m for u in USUAL)], [])
     see = page(name).partition('SEE ALSO')[2]
     equal(f'{name}(1) sends to pages that are not there', [n for n, s in re.findall(r'([\w-]+)\((\d)\)', see)
-                                                           if not os.path.exists(f'{STAGE}/share/man/man{s}/{n}.{s}')], [])
+                                                           if n not in ITS_OWN and not os.path.exists(f'{STAGE}/share/man/man{s}/{n}.{s}')], [])
 
 text = page('workshare')
 options, _ = mpirun_options()
