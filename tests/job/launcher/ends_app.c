@@ -3,6 +3,7 @@
  * A program whose ranks end in ways that they should not, and one that reduces in place at each root.
  *
  *   ends_app exit|_exit|abort STATUS         rank 1 does that while the others wait for it
+ *   ends_app after STATUS                    rank 1 calls _exit() after MPI_Finalize
  *   ends_app before                          rank 1 exits before MPI_Init
  *   ends_app killed init|finalize|barrier    rank 1 kills itself in MPI_Init, in MPI_Finalize, or in MPI_Finalize when
  *   it
@@ -101,5 +102,11 @@ int main(int argc, char **argv)
     }
     is_finalizing = 1;
     MPI_Finalize();
+    if (!strcmp(how, "after")) {
+        if (rank == 1)
+            _exit(status);
+        usleep(300000);
+        printf("rank %d goes on\n", rank);
+    }
     return 0;
 }

@@ -43,6 +43,9 @@ for flag in [], ['-workshare']:
     code, out, err = result(start(*flag, '-n', '3', APP, 'abort', '5'))
     expect(f'{flag} abort', (code, out, err.count('Abort(5)')), (5, '', 1))
 expect('elsewhere', result(start(*TWO, '-n', '2', APP, 'exit', '0')), (1, '', 'mpiexec: rank 1 on host b exited with status 0 before MPI_Finalize\n'))
+for hosts in (), TWO:
+    for status in 0, 3:
+        expect(f'after MPI_Finalize {hosts}', result(start(*hosts, '-n', '2', APP, 'after', str(status))), (status, 'rank 0 goes on\n', ''))
 expect('before MPI_Init', result(start('-n', '2', APP, 'before')),
        (1, '', f'mpiexec: rank 1 on host {HOST} exited with status 0 before MPI_Init, where others wait\n'))
 expect('before MPI_Init, elsewhere', result(start(*TWO, '-n', '2', APP, 'before')),

@@ -56,16 +56,18 @@ static int ends_all(process * p)
     return HYD_pmcd_pmip.user_global.auto_cleanup || STATE(p).is_in_init;
 }
 
-void HYD_pmcd_pmip_left(int fd)
+int HYD_pmcd_pmip_left(int fd)
 {
     siginfo_t info = {.si_pid = 0 };
     process *p = find_process(fd);
 
     if (!p)
-        return;
+        return 1;
     PMI_FD(p) = HYD_FD_CLOSED;  /* its number may be another connection's */
+    if (STATE(p).is_finalized)
+        return 0;
     if (STATE(p).how != HYDU_STAYED || kills)
-        return;
+        return 1;
     /* A process that ends closes its connection first; its status follows at once */
     for (int tries = 0; tries < 200 && PID(p) != -1; tries++) {
         if (waitid(P_PID, PID(p), &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid)
@@ -75,6 +77,7 @@ void HYD_pmcd_pmip_left(int fd)
     STATE(p).how = info.si_pid ? HYDU_LEFT : HYDU_CLOSED_PMI;
     if (ends_all(p))
         end_because_of(p);
+    return 1;
 }
 
 /* Prints the line about process `p`, which others wait for. */
@@ -153,6 +156,7 @@ int HYD_pmcd_pmip_told(int fd, const char *key, const char *value)
         return 0;
     STATE(p).is_in_init = !strcmp(value, "MPI_Init");
     STATE(p).is_in_finalize = !strcmp(value, "MPI_Finalize");
+    STATE(p).is_finalized = !strcmp(value, "no MPI");
     check_group(GROUP(p));
     return 1;
 }
