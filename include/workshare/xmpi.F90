@@ -9,7 +9,7 @@ module xmpi
     implicit none
     private
     public :: XMPI_Get_wsize, XMPI_Get_counts, XMPI_Register, XMPI_Register_csr, XMPI_Deregister, XMPI_Set_work
-    public :: XMPI_Resize, XMPI_Set_goal, XMPI_GOAL_NONE, XMPI_GOAL_TIME, XMPI_GOAL_EFFICIENCY
+    public :: XMPI_Resize, XMPI_Set_comm, XMPI_Set_goal, XMPI_GOAL_NONE, XMPI_GOAL_TIME, XMPI_GOAL_EFFICIENCY
     public :: XMPI_Monitor_begin, XMPI_Monitor_end, XMPI_Monitor_end_begin, XMPI_Monitor_end_finish
     public :: XMPI_Partition_free, XMPI_Alloc, XMPI_Free, XMPI_PARTITION_NULL, XMPI_ROWS, XMPI_COLUMNS
 
@@ -63,6 +63,12 @@ module xmpi
         subroutine XMPI_Resize(partition, processes, ierror)
             import
             integer, intent(in) :: partition, processes
+            integer, optional, intent(out) :: ierror
+        end subroutine
+        subroutine XMPI_Set_comm(comm, partition, ierror)
+            import
+            type(MPI_Comm), intent(in) :: comm
+            integer, intent(inout) :: partition
             integer, optional, intent(out) :: ierror
         end subroutine
         subroutine XMPI_Set_goal(partition, goal, value, ierror)

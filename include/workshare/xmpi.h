@@ -242,9 +242,9 @@ int XMPI_Set_work(XMPI_Partition partition, double work);
  * The rows move at the next end of an iteration. Shares follow the speeds that are known; a process whose speed is not
  * known counts as fast as the others on average. Without mpirun -workshare, parts are equal.
  *
- * No process is created or ended. Those without rows go on to take part in all collective calls of the partition, and
- * wait there. Their cores may be lent meanwhile. If a process lacks the memory, the number stays as it was, and one
- * line on stderr says so once. XMPI_Get_counts tells which processes have rows.
+ * No process is created or ended: XMPI_Set_comm lets them join and leave. Those without rows go on to take part in all
+ * collective calls of the partition, and wait there. Their cores may be lent meanwhile. If a process lacks the memory,
+ * the number stays as it was, and one line on stderr says so once. XMPI_Get_counts tells which processes have rows.
  *
  * @param partition  the decomposition
  * @param processes  from 1 to the size of the communicator; the same in all processes
@@ -258,9 +258,40 @@ int XMPI_Set_work(XMPI_Partition partition, double work);
  * Collective.
  *
  * @par Source
- * FLEX-MPI's second paper, whose XMPI creates and ends processes.
+ * FLEX-MPI's second paper, whose XMPI creates and ends processes itself.
  */
 int XMPI_Resize(XMPI_Partition partition, int processes);
+
+/**
+ * Makes the partition one of other processes: some join it, for example those that MPI_Comm_spawn has started, and
+ * others leave it.
+ *
+ * All processes that have the partition call this, and all of `comm`. A process that has the partition keeps its rows,
+ * and what it has registered. A process of `comm` that joins has *partition == XMPI_PARTITION_NULL before, and a
+ * partition without rows after; it registers the same structures as the others, in the same order, and takes part in
+ * the calls that follow, from the others' iteration on. XMPI_Resize gives it rows. A process that leaves has no rows,
+ * and gives MPI_COMM_NULL.
+ *
+ * Processes may have any order in `comm`, as long as those that have rows keep the order that they have. What is known
+ * of their speeds remains. A goal remains; what was learned for it does not. `comm` is duplicated; the program may free
+ * it.
+ *
+ * @param comm       the new processes, an intracommunicator; MPI_COMM_NULL in a process that leaves
+ * @param partition  the decomposition. In: XMPI_PARTITION_NULL in a process that joins. Out: XMPI_PARTITION_NULL in one
+ *                   that has left
+ *
+ * @par Errors MPI_ERR_ARG, in all processes of the call, and nothing changes: a process that leaves has rows; the
+ * processes with rows are not all of one partition, in the order that they had; no process of comm has one; rows may be
+ * moving; comm is an intercommunicator in a process that has the partition. MPI_ERR_ARG: partition is NULL or was
+ * freed. MPI_ERR_COMM: comm is MPI_COMM_NULL, and *partition XMPI_PARTITION_NULL.
+ *
+ * @par Blocking
+ * Collective over the processes of the partition and over comm.
+ *
+ * @par Source
+ * FLEX-MPI's second paper, whose XMPI creates and ends processes itself.
+ */
+int XMPI_Set_comm(MPI_Comm comm, XMPI_Partition *partition);
 
 /**
  * Sets a goal that the number of processes with rows follows, as if the program called XMPI_Resize.

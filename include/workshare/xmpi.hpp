@@ -69,6 +69,7 @@ private:
 /// rows.begin_iteration();
 /// bool moved = rows.end_iteration();      // collective; so are begin_move() and finish_move(), its two parts
 /// rows.resize(processes);                 // only the first of them have rows; collective
+/// rows.set_comm(comm);                    // processes join or leave; collective
 /// rows.set_goal(goal, value);             // their number follows a time or an efficiency; collective
 /// rows.counts(processes);                 // of all processes
 /// @endcode
@@ -164,6 +165,14 @@ public:
     void set_work(double units) { check(XMPI_Set_work(handle_, units)); }
     // At the end of this iteration, the first N processes of the communicator get all rows; N: `processes`. Collective.
     void resize(int processes) { check(XMPI_Resize(handle_, processes)); }
+    // The partition is one of comm's processes from now on: a default-constructed object joins, without rows; with
+    // MPI_COMM_NULL, a process without rows leaves. Collective over both communicators.
+    void set_comm(MPI_Comm comm)
+    {
+        check(XMPI_Set_comm(comm, &handle_));
+        if (comm == MPI_COMM_NULL)
+            *this = partition();
+    }
     // XMPI_GOAL_TIME or XMPI_GOAL_EFFICIENCY: the number of processes with rows follows it. Collective.
     void set_goal(int goal, double value) { check(XMPI_Set_goal(handle_, goal, value)); }
     void begin_iteration() { check(XMPI_Monitor_begin(handle_)); }

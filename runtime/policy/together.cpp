@@ -21,8 +21,9 @@ using window::Window;
 
 namespace {
 
-constexpr const char* names[] = {"ws_pool_create",  "ws_pool_run",        "ws_pool_free",   "XMPI_Get_wsize",
-                                 "XMPI_Monitor_end", "XMPI_Partition_free", "XMPI_Resize",    "an MPIX function"};
+constexpr const char* names[] = {"ws_pool_create", "ws_pool_run",      "ws_pool_free",
+                                 "XMPI_Get_wsize", "XMPI_Monitor_end", "XMPI_Partition_free",
+                                 "XMPI_Resize",    "XMPI_Set_comm",    "an MPIX function"};
 static_assert(sizeof names / sizeof names[0] == window::kinds_of_together);
 
 // In words: where the rank is, so far as it has said.
@@ -46,10 +47,12 @@ std::string place_of(const Window& w, unsigned rank)
     return "in " + (end == begin ? "MPI" : std::string(begin, end));
 }
 
-// The members of `comm`: on this node, as ranks of the node; elsewhere, of MPI_COMM_WORLD.
+// The members of `comm`: on this node, as ranks of the node; elsewhere, of MPI_COMM_WORLD; others, as from
+// MPI_Comm_spawn.
 struct Members {
     std::vector<unsigned> here;
     std::vector<int> elsewhere;
+    size_t others = 0;
 };
 Members members_of(MPI_Comm comm, const Window& w)
 {
@@ -60,6 +63,8 @@ Members members_of(MPI_Comm comm, const Window& w)
     for (const int rank : world_ranks(comm))
         if (const auto found = node.find(rank); found != node.end())
             members.here.push_back(found->second);
+        else if (rank == MPI_UNDEFINED)
+            members.others++;
         else
             members.elsewhere.push_back(rank);
     return members;
@@ -114,8 +119,9 @@ void say_who_is_missing(const Job& job)
         if (!Hardware::load_relaxed(w.whereabouts(r).inside[unsigned(current->kind_)]))
             missing.push_back(r);
     }
-    // Ranks of other nodes cannot be seen from here.
-    if (missing.empty() && (members.elsewhere.empty() || !all_wait))
+    // Ranks of other nodes and other jobs cannot be seen from here.
+    const bool sees_all = members.elsewhere.empty() && members.others == 0;
+    if (missing.empty() && (sees_all || !all_wait))
         return;
     if (!Hardware::cas_full(w.node().said_missing, 0, 1))
         return;
@@ -123,9 +129,10 @@ void say_who_is_missing(const Job& job)
         return std::to_string(w.home(r).world_rank) + " (" + place_of(w, r) + ")";
     };
     const std::string who =
-        missing.empty() ? "; this node cannot see the communicator's other ranks: " +
-                              list_of(members.elsewhere, [](int rank) { return std::to_string(rank); })
-                        : " for " + list_of(missing, with_place);
+        !missing.empty()             ? " for " + list_of(missing, with_place)
+        : members.elsewhere.empty() ? "; this job cannot see the processes of other jobs in the communicator"
+                                    : "; this node cannot see the communicator's other ranks: " +
+                                          list_of(members.elsewhere, [](int rank) { return std::to_string(rank); });
     std::fprintf(stderr,
                  "workshare: note: rank %d has waited %u s in %s%s; the job hangs unless all ranks of the "
                  "communicator make this call equally often\n",

@@ -120,9 +120,10 @@ enum class Together : unsigned {
     monitor_end,
     partition_free,
     resize,
+    set_comm,
     mpix
 };
-constexpr unsigned kinds_of_together = 8;
+constexpr unsigned kinds_of_together = 9;
 
 // What a rank says of where it is, for a rank that has waited for it for long. Relaxed: each word is true by itself.
 struct alignas(64) Whereabouts {

@@ -12,7 +12,10 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <mutex>
+#include <string_view>
+#include <unistd.h>
 #include <utility>
 
 namespace ws::policy::rows {
@@ -42,13 +45,47 @@ template <class Leader> void share_in_node(std::vector<Work>& all, Leader leader
 
 Decomposition::Decomposition(Flex& flex, std::unique_ptr<Processes> processes, Rows rows, const Wishes& wishes)
     : flex_(flex), processes_(std::move(processes)), rank_(processes_->rank), size_(processes_->size),
-      active_(size_ - wishes.spare), wanted_(active_),
-      allowance_(flex.job().options && rank_ == 0 ? flex.job().options->cores_file : ""), wishes_(wishes)
+      is_measured_(flex.job().is_there()), active_(size_ - wishes.spare), wanted_(active_),
+      allowance_(is_measured_ && rank_ == 0 ? flex.job().options->cores_file : ""), wishes_(wishes)
 {
     starts_ = equal_parts(rows, size_t(active_), size_t(size_));
-    if (!job().is_there())
+    measure_from_now(job().node_number);
+}
+
+Decomposition::Decomposition(Flex& flex, std::unique_ptr<Processes> processes, const Known& known, Starts starts,
+                             Decomposition* former)
+    : flex_(flex), processes_(std::move(processes)), rank_(processes_->rank), size_(processes_->size),
+      is_measured_(known.is_measured), active_(known.active), wanted_(known.wanted),
+      allowance_(is_measured_ && rank_ == 0 ? flex.job().options->cores_file : ""), wishes_(known.wishes),
+      starts_(std::move(starts)), iterations_(known.iterations)
+{
+    goal_.set(known.aim, known.goal);
+    if (former)
+        structures_ = std::move(former->structures_);
+    structures_changed();
+    // Nodes of two jobs may have one number.
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    measure_from_now(int(std::hash<std::string_view>()(host) & INT32_MAX) ^ job().node_number);
+    // What is known of speeds stays so, unless somebody measures in another unit.
+    if (is_measured_ && processes_->all(!former || former->source_ == source_) && former)
+        before_ = former->done_until_now();
+}
+
+Known Decomposition::known()
+{
+    std::lock_guard<base::SpinLock> guard(deciding_);
+    decide(true);
+    return {wishes_, rows(), active_, wanted_, iterations_, next_goal_.is_new ? next_goal_.aim : goal_.aim(),
+            next_goal_.is_new ? next_goal_.value : goal_.value(), is_measured_};
+}
+
+// The beginning of all measuring. Collective. Processes with the same number are on one node.
+void Decomposition::measure_from_now(int node)
+{
+    if (!is_measured_)
         return;
-    monitor_ = Monitor(wishes.settings, size_t(size_), size_t(active_));
+    monitor_ = Monitor(wishes_.settings, size_t(size_), size_t(active_));
     flex_.totals.partitions++;
     // The best that all have.
     source_ = Source(processes_->combined(By::least, int64_t(flex_.counters.open(job()))));
@@ -56,8 +93,8 @@ Decomposition::Decomposition(Flex& flex, std::unique_ptr<Processes> processes, R
     if (const std::string& why = flex_.counters.why(); !why.empty() && source_ < Source::flop)
         flex_.totals.measured += " (" + why + ")";
     leader_ = rank_;
-    if (wishes.by_node) {
-        node_ = processes_->split(job().node_number);
+    if (wishes_.by_node) {
+        node_ = processes_->split(node);
         node_->broadcast(&leader_, sizeof leader_, 0);
     }
     exchange_ = std::make_unique<Exchange>(*processes_, exchange_tag);
@@ -67,6 +104,8 @@ Decomposition::Decomposition(Flex& flex, std::unique_ptr<Processes> processes, R
 }
 
 const policy::Job& Decomposition::job() const { return flex_.job(); }
+
+bool Decomposition::is_measured() const { return is_measured_ && job().is_there(); }
 
 double Decomposition::units_now() const
 {
@@ -100,7 +139,7 @@ void Decomposition::add_work(double units)
 
 void Decomposition::begin_iteration()
 {
-    if (!job().is_there())
+    if (!is_measured())
         return;
     const uint64_t now = ticks();
     if (done_ == 0)
@@ -113,7 +152,7 @@ void Decomposition::begin_iteration()
 std::string Decomposition::end_begin()
 {
     ending_ = true;
-    if (!job().is_there())
+    if (!is_measured())
         return wanted_ != active_ ? begin_resize() : "";
     const uint64_t now = ticks();
     if (begun_) {
@@ -430,13 +469,19 @@ Starts Decomposition::cut_sparse(const Structure& s)
 
 // ---- moving
 
-// What each has done in this interval and the one before, as far as rows have not moved since. Collective.
+// In this interval and the one before, as far as rows have not moved since.
+Decomposition::Done Decomposition::done_until_now() const
+{
+    if (count() == 0)
+        return before_;
+    return {before_.units + units_, before_.given + given_, before_.real + real_,
+            before_.ungiven + (has_given_ ? 0.0 : 1.0), 0};
+}
+
+// What each has done. Collective.
 std::vector<Work> Decomposition::work_until_now()
 {
-    Done mine = before_;
-    if (count() > 0)
-        mine = {mine.units + units_, mine.given + given_, mine.real + real_, mine.ungiven + (has_given_ ? 0.0 : 1.0),
-                0};
+    Done mine = done_until_now();
     mine.leader = leader_;
     std::vector<Done> done(starts_.size() - 1);
     const std::unique_ptr<Flight> flight = processes_->flight();
@@ -464,7 +509,7 @@ std::string Decomposition::begin_resize()
         return text;
     }
     Starts to = equal_parts(rows(), size_t(resizes_to_), size_t(size_));
-    if (job().is_there()) {
+    if (is_measured()) {
         choice_ = monitor_.resize(size_t(resizes_to_), work_until_now());
         const Structure* const s = sparse();
         const auto is_known = [](const Work& w) { return w.units > 0; };
@@ -530,7 +575,7 @@ void Decomposition::start_move(Starts to)
         rounds_ = 0;
 }
 
-bool Decomposition::is_checked() const { return job().is_there() && job().options->flex_check; }
+bool Decomposition::is_checked() const { return is_measured() && job().options->flex_check; }
 
 bool Decomposition::end_finish()
 {
@@ -564,7 +609,7 @@ bool Decomposition::end_finish()
                 "workshare: warning: XMPI: rows stay where they are, because a process has no memory for more\n");
         said_no_memory_ = true;
     }
-    if (!job().is_there()) {
+    if (!is_measured()) {
         structures_changed();
         return done > 0;
     }

@@ -26,6 +26,17 @@ struct Wishes {
 
 class Flex;
 
+// What all processes of a partition know of it: those that join are told it.
+struct Known {
+    Wishes wishes;
+    Rows rows = 0;
+    int active = 0, wanted = 0; // processes that have rows, the first ones, and that are to have them
+    int64_t iterations = 0;
+    Goal::Aim aim = Goal::Aim::none;
+    double goal = 0;
+    bool is_measured = false; // all are in a job
+};
+
 // Its members are what one decision needs, from the iteration that is measured to the rows that have moved: each group
 // below is written by one step and read by the next, so that parts would hand all of it on. The arithmetic is
 // elsewhere: Monitor, Exchange, Move.
@@ -33,6 +44,10 @@ class Decomposition {
 public:
     // Collective over `processes`. `flex` is its rank's, and outlives it.
     Decomposition(Flex& flex, std::unique_ptr<Processes> processes, Rows rows, const Wishes& wishes);
+    // A partition of other processes than before, each of which has the rows that it had. `former`: this process's one
+    // until now, which gives what is registered; null if it joins. Collective over `processes`.
+    Decomposition(Flex& flex, std::unique_ptr<Processes> processes, const Known& known, Starts starts,
+                  Decomposition* former);
     Decomposition(const Decomposition&) = delete;
     Decomposition& operator=(const Decomposition&) = delete;
     ~Decomposition();
@@ -50,6 +65,10 @@ public:
     // At the end of this iteration the first N processes get all rows; N is the same in all processes. What is not
     // measured, as without a job, gets equal parts.
     void resize(int processes) { wanted_ = processes; }
+
+    // What processes that join are to know. Collective over all: numbers that are under way arrive.
+    Known known();
+    Part part() const { return {rows(), displ(), count()}; }
 
     // From the end of this interval on; the same in all processes.
     void set_goal(Goal::Aim aim, double value) { next_goal_ = {aim, value, true}; }
@@ -70,6 +89,15 @@ private:
     // What follows from an interval's numbers while they are under way.
     enum class Stage { idle, numbers, rows, decided };
 
+    // What a process has done; `ungiven`: in how many parts of it without XMPI_Set_work.
+    struct Done {
+        double units = 0, given = 0, real = 0, ungiven = 0;
+        int leader = 0; // as ProcessMeasurement has it
+    };
+
+    const policy::Job& job() const;
+    bool is_measured() const;
+    void measure_from_now(int node);
     Range mine() const { return range_of(starts_, size_t(rank_)); }
     const Structure* sparse() const; // the first; or null
     void close_interval();
@@ -85,6 +113,7 @@ private:
     std::string agree_on_structures();
     Starts cut_sparse(const Structure& s);
     void use_given(bool is_given, double units);
+    Done done_until_now() const;
     std::vector<Work> work_until_now();
     std::string begin_resize();
     Outcome weigh(const Starts& to) const;
@@ -95,13 +124,13 @@ private:
     std::string find_trouble(bool to_move);
     std::string trouble_of(int rank);
     double units_now() const;
-    const policy::Job& job() const;
 
     Flex& flex_;
     // node_: those on this node, if shares are of nodes
     const std::unique_ptr<Processes> processes_;
     std::unique_ptr<Processes> node_;
     const int rank_, size_;
+    const bool is_measured_; // all are in a job
     // Processes that have rows, if there are enough: the first ones. Others take part in everything, but have nothing
     // to do, and count for nothing that is measured.
     int active_;
@@ -134,11 +163,6 @@ private:
     bool has_given_ = false;  // XMPI_Set_work was called in this interval, maybe with 0
     double given_before_ = 0; // of given_, at the end of the last iteration
     uint64_t interval_began_ = 0;
-    // What a process has done; `ungiven`: in how many parts of it without XMPI_Set_work.
-    struct Done {
-        double units = 0, given = 0, real = 0, ungiven = 0;
-        int leader = 0; // as ProcessMeasurement has it
-    };
     Done before_; // in the interval before, with the rows that it has now
     // The time per unit of an iteration: a mean and a variance that forget, for the noise.
     double mean_ = 0, variance_ = 0;

@@ -15,6 +15,7 @@ decltype(XMPI_Set_resize) ws_XMPI_Set_resize;
 decltype(XMPI_Deregister) ws_XMPI_Deregister;
 decltype(XMPI_Set_work) ws_XMPI_Set_work;
 decltype(XMPI_Resize) ws_XMPI_Resize;
+decltype(XMPI_Set_comm) ws_XMPI_Set_comm;
 decltype(XMPI_Set_goal) ws_XMPI_Set_goal;
 decltype(XMPI_Monitor_begin) ws_XMPI_Monitor_begin;
 decltype(XMPI_Monitor_end) ws_XMPI_Monitor_end;

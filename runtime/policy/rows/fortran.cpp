@@ -56,6 +56,11 @@ FORTRAN ws_xmpi_resize_(int* partition, int* processes, MPI_Fint* ierror)
     set(ierror, ws_XMPI_Resize(*partition, *processes));
 }
 
+FORTRAN ws_xmpi_set_comm_(MPI_Fint* comm, int* partition, MPI_Fint* ierror)
+{
+    set(ierror, ws_XMPI_Set_comm(MPI_Comm_f2c(*comm), partition));
+}
+
 FORTRAN ws_xmpi_set_goal_(int* partition, int* goal, double* value, MPI_Fint* ierror)
 {
     set(ierror, ws_XMPI_Set_goal(*partition, *goal, *value));

@@ -20,6 +20,8 @@ public:
     // `value`: seconds of an iteration, or the part of the processes' time in which they compute.
     void set(Aim aim, double value);
     bool is_set() const { return aim_ != Aim::none; }
+    Aim aim() const { return aim_; }
+    double value() const { return value_; }
 
     // `beyond`: seconds that an iteration with `active` processes took beyond what its slowest process computed. It is
     // the time of the exchange of data.

@@ -14,6 +14,22 @@ Starts equal_parts(Rows rows, size_t active, size_t processes)
     return starts;
 }
 
+Starts joined(const std::vector<Part>& parts)
+{
+    Rows whole = -1, next = 0;
+    Starts starts = {0};
+    for (const Part& p : parts) {
+        if (p.rows >= 0 && whole >= 0 && p.rows != whole)
+            return {};
+        whole = std::max(whole, p.rows);
+        if (p.count > 0 && p.begin != next)
+            return {};
+        next += p.count;
+        starts.push_back(next);
+    }
+    return next == whole ? starts : Starts();
+}
+
 std::vector<double> rates_of(const std::vector<Work>& all, std::vector<double>& known)
 {
     double sum = 0;

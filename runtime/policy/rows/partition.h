@@ -93,6 +93,15 @@ void place_cuts(Range mine, double units, double first, const std::vector<double
     }
 }
 
+// What a process has of a partition that is to be one of other processes, too; `rows`: of the whole, -1 if it has none
+// yet.
+struct Part {
+    Rows rows = -1, begin = 0, count = 0;
+};
+// The partition of processes with these parts, or empty: their rows do not follow each other, are not all, or are not
+// of one whole.
+Starts joined(const std::vector<Part>& parts);
+
 // Makes what was found a partition of all rows among the first `active` processes: first and last start, none falling,
 // and at least one row for each of these where there are as many. One that has none is never measured.
 void settle(Starts& starts, Rows rows, size_t active);

@@ -31,4 +31,11 @@ std::unique_ptr<Decomposition> Partitions::take(int handle)
     return gone;
 }
 
+std::unique_ptr<Decomposition> Partitions::replace(int handle, std::unique_ptr<Decomposition> made)
+{
+    std::lock_guard<std::mutex> guard(lock_);
+    all_.at(handle).swap(made);
+    return made;
+}
+
 } // namespace ws::policy::rows

@@ -20,6 +20,8 @@ public:
     int add(std::unique_ptr<Decomposition> made); // its handle, from 1
     Decomposition* find(int handle) const; // null: there is none
     std::unique_ptr<Decomposition> take(int handle);
+    // The former one: the handle is of `made` now.
+    std::unique_ptr<Decomposition> replace(int handle, std::unique_ptr<Decomposition> made);
     // Calls look(handle, decomposition) for each until that returns true. None ends meanwhile.
     template <class Look> void each(Look&& look) const
     {

@@ -10,11 +10,13 @@
 #include "policy/together.h"
 #include "base/os.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 namespace ws::policy::rows {
 
@@ -297,6 +299,86 @@ int resize(XMPI_Partition handle, int processes)
     return MPI_SUCCESS;
 }
 
+// The new processes' partition, in the place of `former`, which those that join have not. "" or what is wrong, the same
+// in all; then nothing has changed.
+std::string rebuild(MPI_Comm comm, Decomposition* former, std::unique_ptr<Decomposition>& made)
+{
+    std::unique_ptr<Processes> processes = processes_of(comm, "XMPI: a move of rows");
+    std::vector<Part> parts(size_t(processes->size));
+    const Part mine = former ? former->part() : Part();
+    const std::unique_ptr<Flight> flight = processes->flight();
+    flight->gather(&mine, parts.data(), sizeof mine);
+    flight->complete(true);
+    const auto has_one = [](const Part& p) { return p.rows >= 0; };
+    const auto first = std::find_if(parts.begin(), parts.end(), has_one);
+    if (first == parts.end())
+        return "no process of comm has a partition";
+    Starts starts = joined(parts);
+    if (starts.empty())
+        return "the processes with rows are not all of one partition, in the order that they had";
+    Known known = former ? former->known() : Known();
+    processes->broadcast(&known, sizeof known, int(first - parts.begin()));
+    known.is_measured = processes->all(policy().job().is_there());
+    const bool is_resizing = known.wanted != known.active;
+    known.active = 1; // the first processes, up to the last one that has rows
+    for (int p = 0; p < processes->size; p++)
+        if (parts[size_t(p)].count > 0)
+            known.active = p + 1;
+    known.wanted = is_resizing ? std::min(known.wanted, processes->size) : known.active;
+    made = std::make_unique<Decomposition>(policy(), std::move(processes), known, std::move(starts), former);
+    return "";
+}
+
+// Those that have the partition agree first, as some of them may leave; then those that are to have it.
+int set_comm(MPI_Comm comm, XMPI_Partition* partition)
+{
+    static const char* name = "XMPI_Set_comm";
+    if (!partition)
+        return raise(MPI_COMM_SELF, name, MPI_ERR_ARG, "partition is NULL");
+    Decomposition* const former = find(*partition);
+    if (!former && *partition != XMPI_PARTITION_NULL)
+        return no_partition(name, *partition);
+    if (!former && comm == MPI_COMM_NULL)
+        return raise(MPI_COMM_SELF, name, MPI_ERR_COMM, "comm is MPI_COMM_NULL, and partition XMPI_PARTITION_NULL");
+    int inter = 0;
+    if (comm != MPI_COMM_NULL)
+        if (const int error = PMPI_Comm_test_inter(comm, &inter))
+            return error;
+    const policy::Job& job = policy().job();
+    std::string wrong;
+    if (former) {
+        const InTogether in_call(job, Together::set_comm, name, former->comm());
+        wrong = agreed_trouble(former->comm(),
+                               former->is_ending() ? "rows may be moving; call XMPI_Monitor_end_finish first"
+                               : inter             ? "comm is an intercommunicator"
+                               : comm == MPI_COMM_NULL && former->count() > 0
+                                   ? "comm is MPI_COMM_NULL, and the process has " + std::to_string(former->count()) +
+                                         " rows; first XMPI_Resize gives them to others"
+                                   : "");
+        former->known(); // nothing of it is under way from here on
+    }
+    if (comm == MPI_COMM_NULL || inter) {
+        if (inter && !former)
+            wrong = "comm is an intercommunicator";
+        if (!wrong.empty())
+            return raise(former ? former->comm() : comm, name, MPI_ERR_ARG, "%s", wrong.c_str());
+        policy().partitions.take(*partition);
+        *partition = XMPI_PARTITION_NULL;
+        return MPI_SUCCESS;
+    }
+    const InTogether in_call(job, Together::set_comm, name, comm);
+    std::unique_ptr<Decomposition> made;
+    if ((wrong = agreed_trouble(comm, wrong)).empty())
+        wrong = rebuild(comm, former, made);
+    if (!wrong.empty())
+        return raise(comm, name, MPI_ERR_ARG, "%s", wrong.c_str());
+    if (former)
+        policy().partitions.replace(*partition, std::move(made));
+    else
+        *partition = policy().partitions.add(std::move(made));
+    return MPI_SUCCESS;
+}
+
 int set_goal(XMPI_Partition handle, int goal, double value)
 {
     static const char* name = "XMPI_Set_goal";
@@ -426,6 +508,8 @@ WS_EXPORT int ws_XMPI_Set_work(XMPI_Partition partition, double work)
 }
 
 WS_EXPORT int ws_XMPI_Resize(XMPI_Partition partition, int processes) { return resize(partition, processes); }
+
+WS_EXPORT int ws_XMPI_Set_comm(MPI_Comm comm, XMPI_Partition* partition) { return set_comm(comm, partition); }
 
 WS_EXPORT int ws_XMPI_Set_goal(XMPI_Partition partition, int goal, double value)
 {

@@ -74,13 +74,26 @@ def rows():
         expect(result, 'the module that counts operations was not found', 'papi.so: cannot open' not in result.err)
 
 
+def members():
+    """Processes join a partition and leave it; those of Open MPI are started for it."""
+    for workshare in True, False:
+        result = run('flex_members', 'groups', ranks=4, workshare=workshare, limit=LIMIT)
+        expect(result, 'it is not right', result.out == 'right\n')
+    if FAMILY == 'openmpi':     # Debian's MPICH 4 starts none
+        for mode in 'spawn', 'replace':
+            for workshare in True, False:
+                # Spawned processes of Open MPI 5 reach the others by TCP alone.
+                result = run('flex_members', mode, 2, ranks=2, workshare=workshare, limit=LIMIT, env={'OMPI_MCA_btl_tcp_if_include': 'lo'})
+                expect(result, 'it is not right', sorted(result.out.splitlines()) == ['right', 'right, in those that were started'])
+
+
 def placement():
     for ranks in 2, 4:
         result, own = Same('placement', ranks, 5, 'no').with_workshare()
         expect(result, f'measured: {own}', own == 'yes')
 
 
-side_by_side(placement, rows)
+side_by_side(placement, rows, members)
 of_two = tasks()
 if FAMILY == 'mpich':   # real nodes, also for Open MPI: ../../far/nodes
     of_nodes(of_two, 'central')

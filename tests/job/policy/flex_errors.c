@@ -126,6 +126,12 @@ int main(int argc, char **argv)
         EXPECT(XMPI_Resize(rows, rank == 0 ? 2 : 1), MPI_ERR_ARG,
                "processes (1) is not the same as on rank 0 (2) (rank 1)");
     EXPECT(XMPI_Resize(rows, ranks), MPI_SUCCESS, "");
+    EXPECT(XMPI_Set_comm(MPI_COMM_WORLD, NULL), MPI_ERR_ARG, "partition is NULL");
+    EXPECT(XMPI_Set_comm(MPI_COMM_NULL, &none), MPI_ERR_COMM, "comm is MPI_COMM_NULL, and partition XMPI_PARTITION_NULL");
+    XMPI_Partition unknown = 12345;
+    EXPECT(XMPI_Set_comm(MPI_COMM_WORLD, &unknown), MPI_ERR_ARG, "partition (12345) does not exist");
+    EXPECT(XMPI_Set_comm(MPI_COMM_WORLD, &none), MPI_ERR_ARG, "no process of comm has a partition");
+    EXPECT(XMPI_Set_comm(MPI_COMM_WORLD, &rows), MPI_SUCCESS, ""); /* the same processes */
     EXPECT(XMPI_Set_goal(none, XMPI_GOAL_NONE, 0), MPI_ERR_ARG, "partition is XMPI_PARTITION_NULL");
     EXPECT(XMPI_Set_goal(rows, 3, 1), MPI_ERR_ARG, "goal (3) is unknown");
     EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_TIME, 0), MPI_ERR_ARG, "value (0) is not a time longer than 0");
@@ -153,6 +159,7 @@ int main(int argc, char **argv)
     EXPECT(XMPI_Set_resize(rows, &a, NULL), MPI_ERR_ARG, "rows may be moving");
     EXPECT(XMPI_Deregister(rows, &a), MPI_ERR_ARG, "rows may be moving");
     EXPECT(XMPI_Resize(rows, 1), MPI_ERR_ARG, "rows may be moving");
+    EXPECT(XMPI_Set_comm(MPI_COMM_WORLD, &rows), MPI_ERR_ARG, "rows may be moving");
     EXPECT(XMPI_Set_goal(rows, XMPI_GOAL_TIME, 1), MPI_ERR_ARG, "rows may be moving");
     EXPECT(XMPI_Monitor_end_finish(rows, &count, &displ, &moved), MPI_SUCCESS, "");
     EXPECT(XMPI_Register(rows, &late, 1, MPI_DOUBLE, XMPI_ROWS), MPI_SUCCESS, "");

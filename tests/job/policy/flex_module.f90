@@ -30,6 +30,7 @@ program flex_module
         call XMPI_Monitor_begin(partition)
         call XMPI_Set_work(partition, dble(count))
         if (i == 15) call XMPI_Set_goal(partition, XMPI_GOAL_NONE, 0d0)
+        if (i == 12) call XMPI_Set_comm(MPI_COMM_WORLD, partition, error)
         if (i == 15) call XMPI_Resize(partition, 1)
         if (i == 20) call XMPI_Resize(partition, ranks, error)
         if (mod(i, 2) == 0) then

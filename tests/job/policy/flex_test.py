@@ -265,6 +265,13 @@ result = job('flex_errors', 'fatal', ranks=2, workshare=False, code='error')
 expect(result, 'no message', 'XMPI_Register' in result.err and 'address is NULL' in result.err and 'went on' not in result.out)
 
 
+# ---- processes join and leave
+for ranks in 4, 7:
+    job('flex_members', 'groups', ranks=ranks)
+    job('flex_members', 'groups', ranks=ranks, speeds=','.join(['1e4', '3e4', '2e4', '1e4', '1e4', '3e4', '2e4'][:ranks]))
+    job('flex_members', 'groups', ranks=ranks, workshare=False)
+
+
 @repeated   # rows are looked at when they are to move
 def is_an_error(mode, wanted):
     result = job('flex_rows', mode, 1000, 30, ranks=3, speeds='1e4,2e4,3e4')

@@ -60,6 +60,8 @@ int main(int argc, char** argv)
         int moves = 0;
         for (int i = 0; i < 40; i++) {
             rows.set_goal(XMPI_GOAL_NONE, 0);
+            if (i == 15)
+                rows.set_comm(MPI_COMM_WORLD);
             if (i == 20) // without rows, vectors are empty
                 rows.resize(1);
             if (i == 30)

@@ -177,6 +177,19 @@ TEST_CASE("equal parts differ by one row at most, with more processes than rows 
     CHECK(is_partition(equal_parts(large, 1000), large));
 }
 
+TEST_CASE("a partition of other processes: the same rows, in any order of those that have none")
+{
+    const Part none, old = {10, 10, 0}, low = {10, 0, 4}, high = {10, 4, 6};
+    CHECK(joined({low, high}) == Starts{0, 4, 10});
+    CHECK(joined({none, low, old, none, high}) == Starts{0, 0, 4, 4, 4, 10});
+    CHECK(joined({{0, 0, 0}, none}) == Starts{0, 0, 0});
+    CHECK(joined({high, low}).empty());
+    CHECK(joined({low, none}).empty()); // rows are missing
+    CHECK(joined({low, {9, 4, 5}}).empty());
+    CHECK(joined({low, low, high}).empty());
+    CHECK(joined({none, none}).empty());
+}
+
 TEST_CASE("the first processes have the rows, and the others none")
 {
     CHECK(counts(equal_parts(10, 3, 5)) == std::vector<Rows>{4, 3, 3, 0, 0});

@@ -464,6 +464,7 @@ MPIX_IN_LIBWS(XMPI_Set_resize, (int partition, void *address, int (*resize) (voi
 MPIX_IN_LIBWS(XMPI_Deregister, (int partition, void *address), (partition, address))
 MPIX_IN_LIBWS(XMPI_Set_work, (int partition, double work), (partition, work))
 MPIX_IN_LIBWS(XMPI_Resize, (int partition, int processes), (partition, processes))
+MPIX_IN_LIBWS(XMPI_Set_comm, (Comm_of_program comm, int *partition), (comm, partition))
 MPIX_IN_LIBWS(XMPI_Set_goal, (int partition, int goal, double value), (partition, goal, value))
 MPIX_IN_LIBWS(XMPI_Monitor_begin, (int partition), (partition))
 MPIX_IN_LIBWS(XMPI_Monitor_end, (int partition, MPI_Count * count, MPI_Count * displ, int *moved), (partition, count, displ, moved))
@@ -509,6 +510,7 @@ MPIX_FORTRAN(xmpi_register_csr_, (void *a, void *b, void *c, void *d, void *e, v
 MPIX_FORTRAN(xmpi_deregister_, (void *a, void *b, int *ierr), (a, b, ierr))
 MPIX_FORTRAN(xmpi_set_work_, (void *a, void *b, int *ierr), (a, b, ierr))
 MPIX_FORTRAN(xmpi_resize_, (void *a, void *b, int *ierr), (a, b, ierr))
+MPIX_FORTRAN(xmpi_set_comm_, (void *a, void *b, int *ierr), (a, b, ierr))
 MPIX_FORTRAN(xmpi_set_goal_, (void *a, void *b, void *c, int *ierr), (a, b, c, ierr))
 MPIX_FORTRAN(xmpi_monitor_begin_, (void *a, int *ierr), (a, ierr))
 MPIX_FORTRAN(xmpi_monitor_end_, (void *a, void *b, void *c, void *d, int *ierr), (a, b, c, d, ierr))
@@ -534,8 +536,12 @@ int MPIR_Workshare_thread_level(int level)
 
 void MPIR_Workshare_tell_launcher(const char *call)
 {
-    if (getenv("MPIR_WORKSHARE_TELL"))
+    static int has_left;        /* it was told so; a session may come after MPI_Finalize */
+    const int leaves = !strcmp(call, "no MPI");
+
+    if (leaves || has_left || getenv("MPIR_WORKSHARE_TELL"))
         MPIR_pmi_kvs_put("workshare-is-in", call);
+    has_left = leaves;
 }
 
 /* MPI_Allreduce of ints over MPI_COMM_WORLD. Functions of MPI itself take a program's handles, which may be those of the standard's ABI. */
