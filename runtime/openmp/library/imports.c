@@ -84,10 +84,10 @@ int ws_is_trusted(const char *names, const char *path)
 {
     const char *file = *path ? name_of(path) : "program";
     for (const char *name = names; name && *name;) {
-        const size_t length = strcspn(name, ",");
+        const size_t length = strcspn(name, WS_BETWEEN_NAMES);
         if (length > 0 && strncmp(file, name, length) == 0 && (file[length] == '\0' || file[length] == '.'))
             return 1;
-        name += length + (name[length] == ',');
+        name += length + (name[length] != '\0');
     }
     return 0;
 }

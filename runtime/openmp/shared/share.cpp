@@ -160,12 +160,12 @@ std::string trusted_and_missing()
 {
     std::string missing;
     for (const char* name = base::own_variable("WS_OPENMP_TRUST"); name && *name;) {
-        std::string one(name, std::strcspn(name, ","));
-        name += one.size() + (name[one.size()] == ',');
+        std::string one(name, std::strcspn(name, WS_BETWEEN_NAMES));
+        name += one.size() + (name[one.size()] != '\0');
         const auto is_one = [](dl_phdr_info* info, size_t, void* n) {
             return ws_is_trusted(static_cast<const char*>(n), info->dlpi_name);
         };
-        if (!dl_iterate_phdr(is_one, one.data()))
+        if (!one.empty() && !dl_iterate_phdr(is_one, one.data()))
             missing += (missing.empty() ? "" : ", ") + one;
     }
     return missing;

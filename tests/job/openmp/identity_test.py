@@ -52,8 +52,8 @@ def on_its_own(program, why):
 
 def trusted():
     """The user knows better: what the program asks the kernel does no harm. A name that means nothing is told."""
-    trusts = '-workshare-openmp-trust=libnothing.so,program'
-    result = identity(1, (SHARE, trusts), 8, program='kernel', steals=True)
+    trusts = 'openmp=share,openmp-trust=libnothing.so:program'
+    result = identity(1, (), 8, program='kernel', steals=True, WORKSHARE=trusts)
     expect(result, 'the program was left alone', 'no parallel region is shared' not in result.err)
     expect(result, 'the unused name is not told', 'workshare: -workshare-openmp-trust names what the program does not load: libnothing.so' in result.err)
     result = identity(2, (SHARE, '-workshare-openmp-trust=programs'), 2, program='kernel')
