@@ -537,7 +537,7 @@ int MPIR_Workshare_thread_level(int level)
 void MPIR_Workshare_tell_launcher(const char *call)
 {
     static int has_left;        /* it was told so; a session may come after MPI_Finalize */
-    const int leaves = !strcmp(call, "no MPI");
+    const int leaves = !strcmp(call, "no-MPI");
 
     if (leaves || has_left || getenv("MPIR_WORKSHARE_TELL"))
         MPIR_pmi_kvs_put("workshare-is-in", call);

@@ -156,7 +156,7 @@ int HYD_pmcd_pmip_told(int fd, const char *key, const char *value)
         return 0;
     STATE(p).is_in_init = !strcmp(value, "MPI_Init");
     STATE(p).is_in_finalize = !strcmp(value, "MPI_Finalize");
-    STATE(p).is_finalized = !strcmp(value, "no MPI");
+    STATE(p).is_finalized = !strcmp(value, "no-MPI");
     check_group(GROUP(p));
     return 1;
 }

@@ -36,8 +36,8 @@ void HYD_pmcd_pmip_barrier(int fd);
 void HYD_pmcd_pmip_barrier_over(struct pmip_pg *pg);
 
 /* Returns whether `key` is the key by which libmpich tells its proxy which call the process at the other end of `fd` is
- * in: `value` is "MPI_Init", "MPI_Finalize", "no MPI" after MPI_Finalize, or another text. libmpich sends "no MPI" where
- * its connection lasts longer, from MPICH 4.2 on, and the others if MPIR_WORKSHARE_TELL is set. */
+ * in. `value` has no blank: "MPI_Init", "MPI_Finalize", "no-MPI" after MPI_Finalize, or another text. libmpich sends
+ * "no-MPI" where its connection lasts longer, from MPICH 4.2 on; and all if MPIR_WORKSHARE_TELL is set. */
 int HYD_pmcd_pmip_told(int fd, const char *key, const char *value);
 
 /* A process asks mpiexec for something. */
