@@ -170,8 +170,17 @@ public:
     void set_comm(MPI_Comm comm)
     {
         check(XMPI_Set_comm(comm, &handle_));
-        if (comm == MPI_COMM_NULL)
+        if (comm == MPI_COMM_NULL) {
             *this = partition();
+            return;
+        }
+        int rank, processes;
+        MPI_Comm_rank(comm, &rank);
+        MPI_Comm_size(comm, &processes);
+        std::vector<MPI_Count> all(size_t(processes), 0), displs(all);
+        check(XMPI_Get_counts(handle_, all.data(), displs.data()));
+        count_ = all[size_t(rank)];
+        displ_ = displs[size_t(rank)];
     }
     // XMPI_GOAL_TIME or XMPI_GOAL_EFFICIENCY: the number of processes with rows follows it. Collective.
     void set_goal(int goal, double value) { check(XMPI_Set_goal(handle_, goal, value)); }

@@ -29,7 +29,7 @@ struct Option {
     std::string former_name, former_variable; // till the next release; empty: none
     std::vector<option::FormerWord> former_words;
     bool enables = false, calms = false;
-    std::string preloads, wanted = "right";
+    std::string preloads, wanted = "a text";
     std::string linked, linked_preloads; // its value, and what is loaded, where the job has a program with OpenMP
 
     std::optional<std::string> value; // as given to mpiexec

@@ -29,10 +29,10 @@ int ws_look_at_imports(struct dl_phdr_info *info, size_t size, void *imports);
 /* Why virtual threads cannot be had: the function that was found, in a file of `whose`. As snprintf(). */
 int ws_tell_import(char *text, size_t room, const struct ws_imports *found, const char *whose);
 
-#define WS_BETWEEN_NAMES ",:" /* colons, as commas end an item of WORKSHARE */
+#define WS_BETWEEN_NAMES ",: " /* colons, as commas end an item of WORKSHARE */
 
-/* One of `names`, which a character of WS_BETWEEN_NAMES separates, means this file: its name, that without a version (libtool.so for
- * libtool.so.2), or `program` for the program itself, whose path is empty. */
+/* One of `names`, which characters of WS_BETWEEN_NAMES separate, means this file: its name, that without a version
+ * (libtool.so for libtool.so.2), or `program` for the program itself, whose path is empty. */
 int ws_is_trusted(const char *names, const char *path);
 
 #ifdef __cplusplus

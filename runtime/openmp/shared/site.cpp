@@ -129,13 +129,11 @@ RegionsTold tell_regions()
     if (!is_share_asked())
         return {};
     std::string text;
-    int found = 0;
-    if (const std::string missing = trusted_and_missing(); !missing.empty()) {
-        text = "-workshare-openmp-trust names what the program does not load: " + missing;
-        found = 1;
-    }
     const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
     if (const char* why = why_not_shared()) {
+        // Where regions are shared, all is well: another program of the job may load what this one does not.
+        if (const std::string missing = trusted_and_missing(); !missing.empty())
+            add("-workshare-openmp-trust names what the program does not load: " + missing);
         add(std::string("no parallel region is shared: ") + why);
         return {text, 1 << 20}; // more than the table has
     }
@@ -164,7 +162,7 @@ RegionsTold tell_regions()
         add(std::string("a chunk of the loops in ") + finest->site.where + fine +
             "claiming chunks may cost more than sharing gains; larger chunks help (schedule, OMP_SCHEDULE)");
     }
-    return {text, found + int(waiting + kept + (finest != nullptr))};
+    return {text, int(waiting + kept + (finest != nullptr))};
 }
 
 } // namespace ws::openmp

@@ -60,8 +60,8 @@ Decomposition::Decomposition(Flex& flex, std::unique_ptr<Processes> processes, c
       starts_(std::move(starts)), iterations_(known.iterations)
 {
     goal_.set(known.aim, known.goal);
-    if (former)
-        structures_ = std::move(former->structures_);
+    is_asked_ = known.is_asked;
+    allowed_ = std::min(known.allowed, size_);
     structures_changed();
     // Nodes of two jobs may have one number.
     char host[256] = "";
@@ -72,12 +72,20 @@ Decomposition::Decomposition(Flex& flex, std::unique_ptr<Processes> processes, c
         before_ = former->done_until_now();
 }
 
+void Decomposition::take_over(Decomposition& former)
+{
+    structures_ = std::move(former.structures_);
+    structures_changed();
+    if (rank_ == 0 && former.rank_ == 0)
+        allowance_ = std::move(former.allowance_);
+}
+
 Known Decomposition::known()
 {
     std::lock_guard<base::SpinLock> guard(deciding_);
     decide(true);
-    return {wishes_, rows(), active_, wanted_, iterations_, next_goal_.is_new ? next_goal_.aim : goal_.aim(),
-            next_goal_.is_new ? next_goal_.value : goal_.value(), is_measured_};
+    return {wishes_, rows(), active_, wanted_, allowed_, iterations_, next_goal_.is_new ? next_goal_.aim : goal_.aim(),
+            next_goal_.is_new ? next_goal_.value : goal_.value(), is_asked_, is_measured_};
 }
 
 // The beginning of all measuring. Collective. Processes with the same number are on one node.
@@ -86,6 +94,7 @@ void Decomposition::measure_from_now(int node)
     if (!is_measured_)
         return;
     monitor_ = Monitor(wishes_.settings, size_t(size_), size_t(active_));
+    interval_began_ = ticks();
     flex_.totals.partitions++;
     // The best that all have.
     source_ = Source(processes_->combined(By::least, int64_t(flex_.counters.open(job()))));
@@ -104,6 +113,17 @@ void Decomposition::measure_from_now(int node)
 }
 
 const policy::Job& Decomposition::job() const { return flex_.job(); }
+
+// One of the first processes has joined, and no rows yet.
+bool Decomposition::has_gaps() const
+{
+    for (int p = 0; p < active_; p++)
+        if (rows() >= active_ && range_of(starts_, size_t(p)).empty())
+            return true;
+    return false;
+}
+
+bool Decomposition::is_to_resize() const { return wanted_ != active_ || (is_asked_ && has_gaps()); }
 
 bool Decomposition::is_measured() const { return is_measured_ && job().is_there(); }
 
@@ -152,8 +172,11 @@ void Decomposition::begin_iteration()
 std::string Decomposition::end_begin()
 {
     ending_ = true;
-    if (!is_measured())
-        return wanted_ != active_ ? begin_resize() : "";
+    if (!is_measured()) {
+        const std::string trouble = is_to_resize() ? begin_resize() : "";
+        is_asked_ = false;
+        return trouble;
+    }
     const uint64_t now = ticks();
     if (begun_) {
         begun_ = false;
@@ -187,9 +210,10 @@ std::string Decomposition::end_begin()
     std::string trouble;
     if (stage_ != Stage::idle)
         trouble = act();
-    if (wanted_ != active_ && trouble.empty())
+    if (is_to_resize() && trouble.empty())
         trouble = begin_resize();
     wanted_ = active_; // a wish is one, whatever comes of it
+    is_asked_ = false;
     // While rows move, arrays are not as they were measured.
     if (done_ >= monitor_.interval() && trouble.empty() && !move_)
         close_interval();
@@ -301,7 +325,7 @@ void Decomposition::look_at_numbers()
             sized_ = allowed;
         allowed_ = allowed;
     }
-    if (all.trouble > 0)
+    if (all.trouble > 0 || has_gaps())
         return;
     if (is_given)
         flex_.totals.measured = source_text(Source::given);
@@ -421,9 +445,9 @@ std::string Decomposition::act()
     stage_ = Stage::idle;
     if (const auto rank = int(exchange_->numbers().trouble))
         return trouble_of(rank - 1);
-    if (wanted_ == active_)
+    if (!is_to_resize())
         wanted_ = sized_;
-    if (wanted_ != active_) { // rows move for that
+    if (is_to_resize()) { // rows move for that
         undoes_ = false;
         return "";
     }
@@ -504,6 +528,7 @@ std::vector<Work> Decomposition::work_until_now()
 std::string Decomposition::begin_resize()
 {
     resizes_to_ = std::exchange(wanted_, active_);
+    is_asked_ = false;
     if (std::string text = agree_on_structures(); !text.empty()) {
         resizes_to_ = 0;
         return text;
@@ -577,6 +602,19 @@ void Decomposition::start_move(Starts to)
 
 bool Decomposition::is_checked() const { return is_measured() && job().options->flex_check; }
 
+// For the summary. Collective.
+void Decomposition::count_move()
+{
+    // each byte leaves one process and comes to another
+    double took = base::seconds_now() - move_began_, sum = moved_bytes_ / 2;
+    processes_->combine(By::most, &took, 1);
+    processes_->combine(By::sum, &sum, 1);
+    flex_.totals.moves++;
+    flex_.totals.rows += double(volume_of(from_, starts_).all);
+    flex_.totals.bytes += sum;
+    flex_.totals.move_s += took;
+}
+
 bool Decomposition::end_finish()
 {
     ending_ = false;
@@ -611,6 +649,10 @@ bool Decomposition::end_finish()
     }
     if (!is_measured()) {
         structures_changed();
+        if (done > 0) {
+            flex_.totals.resized++; // nothing else moves them
+            count_move();
+        }
         return done > 0;
     }
     const double took = base::seconds_now() - move_began_;
@@ -621,13 +663,11 @@ bool Decomposition::end_finish()
     structures_changed();
     bump(job().board->process.flex_moves);
     bump(job().board->process.flex_bytes, uint64_t(moved_bytes_));
-    double most[2] = {moved_bytes_, took}, sum = moved_bytes_ / 2; // each byte leaves one process and comes to another
+    double most[2] = {moved_bytes_, took};
     processes_->combine(By::most, most, 2);
-    processes_->combine(By::sum, &sum, 1);
     if (to) {
         monitor_.resized(size_t(active_), most[0], most[1]);
         former_.clear();
-        flex_.totals.resized++;
     } else if (undoes_) {
         monitor_.undone(most[0], most[1]);
         former_.clear();
@@ -638,13 +678,11 @@ bool Decomposition::end_finish()
     }
     undoes_ = false;
     flex_.totals.outcome[unsigned(Outcome::moved)]++;
-    flex_.totals.moves++;
-    const Rows rows = volume_of(from_, starts_).all;
     if (observe::recording)
-        observe::record(observe::EventKind::rows, began, ended, 0, uint64_t(rows), uint64_t(moved_bytes_));
-    flex_.totals.rows += double(rows);
-    flex_.totals.bytes += sum;
-    flex_.totals.move_s += most[1];
+        observe::record(observe::EventKind::rows, began, ended, 0, uint64_t(volume_of(from_, starts_).all),
+                        uint64_t(moved_bytes_));
+    flex_.totals.resized += to != 0;
+    count_move();
     // What was measured meanwhile is of two partitions.
     real_ = kept_ = units_ = given_ = given_before_ = 0;
     has_given_ = false;

@@ -31,9 +31,11 @@ struct Known {
     Wishes wishes;
     Rows rows = 0;
     int active = 0, wanted = 0; // processes that have rows, the first ones, and that are to have them
+    int allowed = 0;
     int64_t iterations = 0;
     Goal::Aim aim = Goal::Aim::none;
     double goal = 0;
+    bool is_asked = false; // for `wanted`, by XMPI_Resize
     bool is_measured = false; // all are in a job
 };
 
@@ -45,7 +47,7 @@ public:
     // Collective over `processes`. `flex` is its rank's, and outlives it.
     Decomposition(Flex& flex, std::unique_ptr<Processes> processes, Rows rows, const Wishes& wishes);
     // A partition of other processes than before, each of which has the rows that it had. `former`: this process's one
-    // until now, which gives what is registered; null if it joins. Collective over `processes`.
+    // until now; null if it joins. Collective over `processes`.
     Decomposition(Flex& flex, std::unique_ptr<Processes> processes, const Known& known, Starts starts,
                   Decomposition* former);
     Decomposition(const Decomposition&) = delete;
@@ -64,10 +66,16 @@ public:
 
     // At the end of this iteration the first N processes get all rows; N is the same in all processes. What is not
     // measured, as without a job, gets equal parts.
-    void resize(int processes) { wanted_ = processes; }
+    void resize(int processes)
+    {
+        wanted_ = processes;
+        is_asked_ = true;
+    }
 
     // What processes that join are to know. Collective over all: numbers that are under way arrive.
     Known known();
+    // What is registered with `former`, too, belongs to this one from now on.
+    void take_over(Decomposition& former);
     Part part() const { return {rows(), displ(), count()}; }
 
     // From the end of this interval on; the same in all processes.
@@ -97,6 +105,8 @@ private:
 
     const policy::Job& job() const;
     bool is_measured() const;
+    bool has_gaps() const;
+    bool is_to_resize() const;
     void measure_from_now(int node);
     Range mine() const { return range_of(starts_, size_t(rank_)); }
     const Structure* sparse() const; // the first; or null
@@ -121,6 +131,7 @@ private:
     double row_bytes() const; // of all structures
     bool is_checked() const;
     void start_move(Starts to);
+    void count_move();
     std::string find_trouble(bool to_move);
     std::string trouble_of(int rank);
     double units_now() const;
@@ -135,6 +146,7 @@ private:
     // to do, and count for nothing that is measured.
     int active_;
     int wanted_; // and that are to have them
+    bool is_asked_ = false; // because the program has said so
     // The program's goal, and one that counts when an interval ends: until then others may decide about the one before.
     Goal goal_;
     struct {

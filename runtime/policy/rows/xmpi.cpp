@@ -58,8 +58,8 @@ Decomposition* at_rest(const char* function, XMPI_Partition handle, int& error)
     return error ? nullptr : d;
 }
 
-// What one process says to all when a decomposition is made. Texts go from the lowest rank that has one.
-std::string agreed_trouble(MPI_Comm comm, const std::string& mine)
+// What one process says to all. Texts go from the lowest rank that has one; with `is_own`, that rank is named.
+std::string agreed_trouble(MPI_Comm comm, const std::string& mine, bool is_own = true)
 {
     int rank, size, first;
     PMPI_Comm_rank(comm, &rank);
@@ -69,9 +69,9 @@ std::string agreed_trouble(MPI_Comm comm, const std::string& mine)
     if (first == size)
         return "";
     char words[200] = "";
-    std::snprintf(words, sizeof words, "%s (rank %d)", mine.c_str(), first);
+    std::snprintf(words, sizeof words, "%s", mine.c_str());
     PMPI_Bcast(words, sizeof words, MPI_CHAR, first, comm);
-    return words;
+    return is_own ? std::string(words) + " (rank " + std::to_string(first) + ")" : words;
 }
 
 int get_wsize(MPI_Comm comm, MPI_Count rows, MPI_Info info, XMPI_Partition* partition, MPI_Count* count,
@@ -300,7 +300,7 @@ int resize(XMPI_Partition handle, int processes)
 }
 
 // The new processes' partition, in the place of `former`, which those that join have not. "" or what is wrong, the same
-// in all; then nothing has changed.
+// in all processes of `comm`.
 std::string rebuild(MPI_Comm comm, Decomposition* former, std::unique_ptr<Decomposition>& made)
 {
     std::unique_ptr<Processes> processes = processes_of(comm, "XMPI: a move of rows");
@@ -319,17 +319,22 @@ std::string rebuild(MPI_Comm comm, Decomposition* former, std::unique_ptr<Decomp
     Known known = former ? former->known() : Known();
     processes->broadcast(&known, sizeof known, int(first - parts.begin()));
     known.is_measured = processes->all(policy().job().is_there());
-    const bool is_resizing = known.wanted != known.active;
     known.active = 1; // the first processes, up to the last one that has rows
     for (int p = 0; p < processes->size; p++)
         if (parts[size_t(p)].count > 0)
             known.active = p + 1;
-    known.wanted = is_resizing ? std::min(known.wanted, processes->size) : known.active;
+    known.wanted = known.is_asked ? std::min(known.wanted, processes->size) : known.active;
+    if (!known.is_measured && policy().job().is_there() && processes->rank == int(first - parts.begin()))
+        std::fprintf(stderr,
+                     "workshare: note: XMPI: a process that joined runs without Workshare, so rows move only for "
+                     "XMPI_Resize; start it by `workshare`\n");
     made = std::make_unique<Decomposition>(policy(), std::move(processes), known, std::move(starts), former);
     return "";
 }
 
-// Those that have the partition agree first, as some of them may leave; then those that are to have it.
+// Those that have the partition and those that are to have it come to an agreement before anything changes: first the
+// former among themselves, as some of them may leave; then the new ones, who find out whether it can be; then the
+// former again, so that those that leave know; and in the end those that join.
 int set_comm(MPI_Comm comm, XMPI_Partition* partition)
 {
     static const char* name = "XMPI_Set_comm";
@@ -344,37 +349,42 @@ int set_comm(MPI_Comm comm, XMPI_Partition* partition)
     if (comm != MPI_COMM_NULL)
         if (const int error = PMPI_Comm_test_inter(comm, &inter))
             return error;
+    const bool stays = comm != MPI_COMM_NULL && !inter;
     const policy::Job& job = policy().job();
-    std::string wrong;
+    std::string wrong = inter ? "comm is an intercommunicator" : "";
+    std::unique_ptr<Decomposition> made;
     if (former) {
         const InTogether in_call(job, Together::set_comm, name, former->comm());
-        wrong = agreed_trouble(former->comm(),
-                               former->is_ending() ? "rows may be moving; call XMPI_Monitor_end_finish first"
-                               : inter             ? "comm is an intercommunicator"
-                               : comm == MPI_COMM_NULL && former->count() > 0
-                                   ? "comm is MPI_COMM_NULL, and the process has " + std::to_string(former->count()) +
-                                         " rows; first XMPI_Resize gives them to others"
-                                   : "");
+        if (former->is_ending())
+            wrong = "rows may be moving; call XMPI_Monitor_end_finish first";
+        else if (comm == MPI_COMM_NULL && former->count() > 0)
+            wrong = "comm is MPI_COMM_NULL, and the process has " + std::to_string(former->count()) +
+                    " rows; first XMPI_Resize gives them to others";
+        wrong = agreed_trouble(former->comm(), wrong);
         former->known(); // nothing of it is under way from here on
     }
-    if (comm == MPI_COMM_NULL || inter) {
-        if (inter && !former)
-            wrong = "comm is an intercommunicator";
-        if (!wrong.empty())
-            return raise(former ? former->comm() : comm, name, MPI_ERR_ARG, "%s", wrong.c_str());
+    if (stays) {
+        const InTogether in_call(job, Together::set_comm, name, comm);
+        if ((wrong = agreed_trouble(comm, wrong, false)).empty())
+            wrong = rebuild(comm, former, made);
+    }
+    if (former) {
+        const InTogether in_call(job, Together::set_comm, name, former->comm());
+        wrong = agreed_trouble(former->comm(), wrong, false);
+    }
+    if (stays) {
+        const InTogether in_call(job, Together::set_comm, name, comm);
+        wrong = agreed_trouble(comm, wrong, false);
+    }
+    if (!wrong.empty())
+        return raise(stays || !former ? comm : former->comm(), name, MPI_ERR_ARG, "%s", wrong.c_str());
+    if (!stays) {
         policy().partitions.take(*partition);
         *partition = XMPI_PARTITION_NULL;
-        return MPI_SUCCESS;
-    }
-    const InTogether in_call(job, Together::set_comm, name, comm);
-    std::unique_ptr<Decomposition> made;
-    if ((wrong = agreed_trouble(comm, wrong)).empty())
-        wrong = rebuild(comm, former, made);
-    if (!wrong.empty())
-        return raise(comm, name, MPI_ERR_ARG, "%s", wrong.c_str());
-    if (former)
+    } else if (former) {
+        made->take_over(*former);
         policy().partitions.replace(*partition, std::move(made));
-    else
+    } else
         *partition = policy().partitions.add(std::move(made));
     return MPI_SUCCESS;
 }

@@ -171,7 +171,7 @@ static void groups(void)
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &all);
     const int is_old = me < 2;
-    MPI_Comm two = part(is_old, me), four = part(1, me), mirrored = part(1, -me),
+    MPI_Comm two = part(is_old, me), two_mirrored = part(is_old, -me), four = part(1, me), mirrored = part(1, -me),
              others_first = part(1, is_old ? all + me : me), others = part(!is_old, me);
     if (is_old)
         begin(two);
@@ -182,6 +182,9 @@ static void groups(void)
     iterate(8);
     EXPECT(XMPI_Set_comm(is_old ? two : MPI_COMM_NULL, &rows), "first XMPI_Resize gives them to others");
     resize(2);
+    EXPECT(XMPI_Set_comm(two_mirrored, &rows), "in the order that they had"); /* and nobody has left */
+    CHECK(rows != XMPI_PARTITION_NULL);
+    iterate(1);
     CHECK(XMPI_Resize(rows, 1) == MPI_SUCCESS); /* counts for the processes that come */
     set_comm(is_old ? two : MPI_COMM_NULL);
     if (is_old) {
@@ -195,6 +198,9 @@ static void groups(void)
         EXPECT(XMPI_Set_comm(others, &rows), "no process of comm has a partition");
     set_comm(others_first);
     check_rows(all - 2, 2);
+    iterate(12);
+    check_rows(all - 2, 2);
+    resize(all);
     CHECK(XMPI_Set_goal(rows, XMPI_GOAL_EFFICIENCY, 0.5) == MPI_SUCCESS);
     CHECK(XMPI_Set_goal(rows, XMPI_GOAL_NONE, 0) == MPI_SUCCESS);
     resize(all - 2);
@@ -204,7 +210,7 @@ static void groups(void)
         check_rows(0, all - 2);
         CHECK(XMPI_Partition_free(&rows) == MPI_SUCCESS);
     }
-    MPI_Comm *all_of_them[] = { &two, &four, &mirrored, &others_first, &others };
+    MPI_Comm *all_of_them[] = { &two, &two_mirrored, &four, &mirrored, &others_first, &others };
     for (unsigned i = 0; i < sizeof all_of_them / sizeof all_of_them[0]; i++)
         if (*all_of_them[i] != MPI_COMM_NULL)
             MPI_Comm_free(all_of_them[i]);
