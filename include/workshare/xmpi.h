@@ -266,18 +266,18 @@ int XMPI_Resize(XMPI_Partition partition, int processes);
  * Makes the partition one of other processes: some join it, for example those that MPI_Comm_spawn has started, and
  * others leave it.
  *
- * All processes that have the partition call this, and all of `comm`. A process that has the partition keeps its rows,
- * and what it has registered. A process of `comm` that joins has *partition == XMPI_PARTITION_NULL before, and a
- * partition without rows after. It takes its place in the rows from XMPI_Get_counts, registers the same structures as the
- * others, in the same order, and takes part in the calls that follow, from the others' iteration on. XMPI_Resize gives
- * it rows; until then, no rows move if it comes before a process with rows. A process that leaves has no rows, and gives
- * MPI_COMM_NULL. A process of `comm` must not do that: the others would wait for it.
+ * All processes that have the partition call this, and all of `comm`. A process that has the partition keeps its
+ * rows, and what it has registered. A process of `comm` that joins has *partition == XMPI_PARTITION_NULL before, and
+ * a partition without rows after. It takes its place in the rows from XMPI_Get_counts, registers the same structures
+ * as the others, in the same order, and takes part in the calls that follow, from the others' iteration on.
+ * XMPI_Resize gives it rows; until then, no rows move if it comes before a process with rows. A process that leaves
+ * has no rows, and gives MPI_COMM_NULL. A process of `comm` must not do that: the others would wait for it.
  *
- * Processes may have any order in `comm`, as long as those that have rows keep the order that they have. What processes
- * with rows did in the last two intervals remains known, and so do a goal and the number that a resource manager allows.
- * What else was learned is learned again. An iteration in which this is called is not measured. If a process of `comm`
- * runs without Workshare, nothing is measured from now on, and a line on stderr says so. `comm` is duplicated; the
- * program may free it.
+ * Processes may have any order in `comm`, as long as those that have rows keep the order that they have. What
+ * processes with rows did in the last two intervals remains known, and so do a goal and the number that a resource
+ * manager allows. What else was learned is learned again. An iteration in which this is called is not measured. If a
+ * process of `comm` runs without Workshare, nothing is measured from now on, and a line on stderr says so. `comm` is
+ * duplicated; the program may free it.
  *
  * @param comm       the new processes, an intracommunicator; MPI_COMM_NULL in a process that leaves
  * @param partition  the decomposition. In: XMPI_PARTITION_NULL in a process that joins. Out: XMPI_PARTITION_NULL in one
@@ -285,9 +285,9 @@ int XMPI_Resize(XMPI_Partition partition, int processes);
  *
  * @par Errors
  * MPI_ERR_ARG, in all processes of the call, and nothing changes: a process that leaves has rows; the processes with
- * rows are not all of one partition, in the order that they had; no process of comm has one; rows may be moving; comm is
- * an intercommunicator. MPI_ERR_ARG: partition is NULL or was freed. MPI_ERR_COMM: comm is MPI_COMM_NULL, and *partition
- * XMPI_PARTITION_NULL.
+ * rows are not all of one partition, in the order that they had; no process of comm has one; rows may be moving;
+ * comm is an intercommunicator. MPI_ERR_ARG: partition is NULL or was freed. MPI_ERR_COMM: comm is MPI_COMM_NULL,
+ * and *partition XMPI_PARTITION_NULL.
  *
  * @par Blocking
  * Collective over the processes of the partition and over comm.
