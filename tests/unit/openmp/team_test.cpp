@@ -27,6 +27,7 @@ __thread ThreadSettings* thread_settings __attribute__((tls_model("initial-exec"
 unsigned own_threads() { return 1; }
 bool is_share_asked() { return false; }
 const char* why_not_shared() { return nullptr; }
+std::string trusted_and_missing() { return ""; }
 int nesting_level() { return 0; }
 uintptr_t default_allocator() { return 0; }
 void inherit_allocator(uintptr_t) {}
