@@ -30,6 +30,7 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -177,10 +178,9 @@ public:
         int rank, processes;
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_size(comm, &processes);
-        std::vector<MPI_Count> all(size_t(processes), 0), displs(all);
-        check(XMPI_Get_counts(handle_, all.data(), displs.data()));
+        const std::vector<MPI_Count> all = counts(processes);
         count_ = all[size_t(rank)];
-        displ_ = displs[size_t(rank)];
+        displ_ = std::accumulate(all.begin(), all.begin() + rank, MPI_Count(0));
     }
     // XMPI_GOAL_TIME or XMPI_GOAL_EFFICIENCY: the number of processes with rows follows it. Collective.
     void set_goal(int goal, double value) { check(XMPI_Set_goal(handle_, goal, value)); }

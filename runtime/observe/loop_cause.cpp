@@ -27,7 +27,7 @@ LoopCause why_coarse(const LoopFigures& l)
 {
     constexpr double many_iterations = 10'000; // per execution: enough, whatever the cores of the node
     const bool many = per_run(l, l.counts.iterations_kept + l.counts.iterations_stolen) >= many_iterations;
-    // None is longer than its execution, unless executions differ much.
+    // A chunk that took longer than an average execution had no CPU for a while, or executions differ a lot.
     return many || l.counts.longest_chunk_s > per_run(l, time_of(l)) ? LoopCause::long_chunk : LoopCause::coarse;
 }
 

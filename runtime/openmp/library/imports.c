@@ -80,15 +80,21 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
+const char *ws_next_name(const char **names, size_t *length)
+{
+    static const char between[] = ",: "; /* colons, as commas end an item of WORKSHARE */
+    const char *name = *names ? *names + strspn(*names, between) : "";
+    *length = strcspn(name, between);
+    *names = name + *length;
+    return *length ? name : NULL;
+}
+
 int ws_is_trusted(const char *names, const char *path)
 {
-    const char *file = *path ? name_of(path) : "program";
-    for (const char *name = names; name && *name;) {
-        const size_t length = strcspn(name, WS_BETWEEN_NAMES);
-        if (length > 0 && strncmp(file, name, length) == 0 && (file[length] == '\0' || file[length] == '.'))
+    const char *file = *path ? name_of(path) : "program", *name;
+    for (size_t length; (name = ws_next_name(&names, &length));)
+        if (strncmp(file, name, length) == 0 && (file[length] == '\0' || file[length] == '.'))
             return 1;
-        name += length + (name[length] != '\0');
-    }
     return 0;
 }
 

@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 namespace ws::openmp {
 
@@ -71,12 +70,12 @@ void run_region(RegionCall& region)
     stay_if_process_ends();
     // OpenMP knows of regions that libws has no part in: those of a teams construct, of old programs.
     const auto& library = openmp(nullptr);
-    if (WS_UNLIKELY(in_target_or_teams() || (library.num_teams && library.num_teams() > 1))) {
-        leave(region, find_site(region.site), "it is in a target or teams construct");
-        return;
-    }
-    if (WS_UNLIKELY(!outer && nesting_level() != 0)) {
-        leave(region, find_site(region.site), "it is in a region of OpenMP's own");
+    const char* const outside = in_target_or_teams() || (library.num_teams && library.num_teams() > 1)
+                                    ? "it is in a target or teams construct"
+                                : !outer && nesting_level() != 0 ? "it is in a region of OpenMP's own"
+                                                                 : nullptr;
+    if (WS_UNLIKELY(outside != nullptr)) {
+        leave(region, find_site(region.site), outside);
         return;
     }
     const Settings settings = settings_of(outer); // libomp has initialized itself, and found its tool
@@ -158,16 +157,14 @@ const char* why_not_shared()
 
 std::string trusted_and_missing()
 {
+    const auto is_one = [](dl_phdr_info* info, size_t, void* name) {
+        return ws_is_trusted(static_cast<const char*>(name), info->dlpi_name);
+    };
     std::string missing;
-    for (const char* name = base::own_variable("WS_OPENMP_TRUST"); name && *name;) {
-        std::string one(name, std::strcspn(name, WS_BETWEEN_NAMES));
-        name += one.size() + (name[one.size()] != '\0');
-        const auto is_one = [](dl_phdr_info* info, size_t, void* n) {
-            return ws_is_trusted(static_cast<const char*>(n), info->dlpi_name);
-        };
-        if (!one.empty() && !dl_iterate_phdr(is_one, one.data()))
+    const char* names = base::own_variable("WS_OPENMP_TRUST");
+    for (size_t length; const char* name = ws_next_name(&names, &length);)
+        if (std::string one(name, length); !dl_iterate_phdr(is_one, one.data()))
             missing += (missing.empty() ? "" : ", ") + one;
-    }
     return missing;
 }
 

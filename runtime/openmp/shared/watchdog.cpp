@@ -127,8 +127,8 @@ Doing doing(int thread)
     return call == SYS_futex ? Doing::locked : call == SYS_sched_yield ? Doing::runs : Doing::sleeps;
 }
 
-// One look at a region. It may end meanwhile, or go on: its opener is in ~VirtualTeam() then, and calls sched_yield()
-// until the look is over, which is no wait of the program's.
+// One look at a region. If the region ends meanwhile, its opener calls sched_yield() in ~VirtualTeam() until the look
+// is over. That looks like spinning, but the program does not wait.
 struct Look {
     const FiberCrew& crew;
     const VirtualTeam& team;

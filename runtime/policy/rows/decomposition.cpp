@@ -80,12 +80,17 @@ void Decomposition::take_over(Decomposition& former)
         allowance_ = std::move(former.allowance_);
 }
 
-Known Decomposition::known()
+void Decomposition::receive_numbers()
 {
     std::lock_guard<base::SpinLock> guard(deciding_);
     decide(true);
-    return {wishes_, rows(), active_, wanted_, allowed_, iterations_, next_goal_.is_new ? next_goal_.aim : goal_.aim(),
-            next_goal_.is_new ? next_goal_.value : goal_.value(), is_asked_, is_measured_};
+}
+
+Known Decomposition::known() const
+{
+    const bool is_new = next_goal_.is_new;
+    return {wishes_, active_, wanted_, allowed_, iterations_, is_new ? next_goal_.aim : goal_.aim(),
+            is_new ? next_goal_.value : goal_.value(), is_asked_};
 }
 
 // The beginning of all measuring. Collective. Processes with the same number are on one node.
@@ -114,11 +119,13 @@ void Decomposition::measure_from_now(int node)
 
 const policy::Job& Decomposition::job() const { return flex_.job(); }
 
-// One of the first processes has joined, and no rows yet.
+// One of the first processes has joined, and has no rows yet.
 bool Decomposition::has_gaps() const
 {
+    if (rows() < active_)
+        return false;
     for (int p = 0; p < active_; p++)
-        if (rows() >= active_ && range_of(starts_, size_t(p)).empty())
+        if (range_of(starts_, size_t(p)).empty())
             return true;
     return false;
 }
@@ -602,19 +609,6 @@ void Decomposition::start_move(Starts to)
 
 bool Decomposition::is_checked() const { return is_measured() && job().options->flex_check; }
 
-// For the summary. Collective.
-void Decomposition::count_move()
-{
-    // each byte leaves one process and comes to another
-    double took = base::seconds_now() - move_began_, sum = moved_bytes_ / 2;
-    processes_->combine(By::most, &took, 1);
-    processes_->combine(By::sum, &sum, 1);
-    flex_.totals.moves++;
-    flex_.totals.rows += double(volume_of(from_, starts_).all);
-    flex_.totals.bytes += sum;
-    flex_.totals.move_s += took;
-}
-
 bool Decomposition::end_finish()
 {
     ending_ = false;
@@ -647,24 +641,26 @@ bool Decomposition::end_finish()
                 "workshare: warning: XMPI: rows stay where they are, because a process has no memory for more\n");
         said_no_memory_ = true;
     }
-    if (!is_measured()) {
-        structures_changed();
-        if (done > 0) {
-            flex_.totals.resized++; // nothing else moves them
-            count_move();
-        }
-        return done > 0;
-    }
     const double took = base::seconds_now() - move_began_;
     const uint64_t ended = ticks();
-    bump(job().board->process.flex_move_ticks, ended - began);
+    if (is_measured())
+        bump(job().board->process.flex_move_ticks, ended - began);
     if (done == 0)
         return false;
     structures_changed();
+    double most[2] = {moved_bytes_, took}, sum = moved_bytes_ / 2; // each byte leaves one process and comes to another
+    processes_->combine(By::most, most, 2);
+    processes_->combine(By::sum, &sum, 1);
+    const Rows rows = volume_of(from_, starts_).all;
+    flex_.totals.moves++;
+    flex_.totals.resized += to != 0;
+    flex_.totals.rows += double(rows);
+    flex_.totals.bytes += sum;
+    flex_.totals.move_s += most[1];
+    if (!is_measured())
+        return true;
     bump(job().board->process.flex_moves);
     bump(job().board->process.flex_bytes, uint64_t(moved_bytes_));
-    double most[2] = {moved_bytes_, took};
-    processes_->combine(By::most, most, 2);
     if (to) {
         monitor_.resized(size_t(active_), most[0], most[1]);
         former_.clear();
@@ -679,10 +675,7 @@ bool Decomposition::end_finish()
     undoes_ = false;
     flex_.totals.outcome[unsigned(Outcome::moved)]++;
     if (observe::recording)
-        observe::record(observe::EventKind::rows, began, ended, 0, uint64_t(volume_of(from_, starts_).all),
-                        uint64_t(moved_bytes_));
-    flex_.totals.resized += to != 0;
-    count_move();
+        observe::record(observe::EventKind::rows, began, ended, 0, uint64_t(rows), uint64_t(moved_bytes_));
     // What was measured meanwhile is of two partitions.
     real_ = kept_ = units_ = given_ = given_before_ = 0;
     has_given_ = false;

@@ -29,7 +29,6 @@ class Flex;
 // What all processes of a partition know of it: those that join are told it.
 struct Known {
     Wishes wishes;
-    Rows rows = 0;
     int active = 0, wanted = 0; // processes that have rows, the first ones, and that are to have them
     int allowed = 0;
     int64_t iterations = 0;
@@ -72,9 +71,11 @@ public:
         is_asked_ = true;
     }
 
-    // What processes that join are to know. Collective over all: numbers that are under way arrive.
-    Known known();
-    // What is registered with `former`, too, belongs to this one from now on.
+    // Waits for the numbers that are under way. Collective.
+    void receive_numbers();
+    // What processes that join are to know, except whether all are in a job.
+    Known known() const;
+    // This one has from now on what is registered with `former`.
     void take_over(Decomposition& former);
     Part part() const { return {rows(), displ(), count()}; }
 
@@ -131,7 +132,6 @@ private:
     double row_bytes() const; // of all structures
     bool is_checked() const;
     void start_move(Starts to);
-    void count_move();
     std::string find_trouble(bool to_move);
     std::string trouble_of(int rank);
     double units_now() const;

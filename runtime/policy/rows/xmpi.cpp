@@ -46,6 +46,8 @@ int no_partition(const char* function, XMPI_Partition handle)
     return raise(MPI_COMM_SELF, function, MPI_ERR_ARG, "partition (%d) does not exist, or was freed", handle);
 }
 
+constexpr const char* rows_may_be_moving = "rows may be moving; call XMPI_Monitor_end_finish first";
+
 // The partition of a call that registers, or null: the error has been raised. Between the two parts of an iteration's
 // end rows may be moving, and what moves stays as it was when that began.
 Decomposition* at_rest(const char* function, XMPI_Partition handle, int& error)
@@ -53,7 +55,7 @@ Decomposition* at_rest(const char* function, XMPI_Partition handle, int& error)
     Decomposition* const d = find(handle);
     error = !d ? no_partition(function, handle)
             : d->is_ending()
-                ? raise(d->comm(), function, MPI_ERR_ARG, "rows may be moving; call XMPI_Monitor_end_finish first")
+                ? raise(d->comm(), function, MPI_ERR_ARG, "%s", rows_may_be_moving)
                 : MPI_SUCCESS;
     return error ? nullptr : d;
 }
@@ -299,8 +301,8 @@ int resize(XMPI_Partition handle, int processes)
     return MPI_SUCCESS;
 }
 
-// The new processes' partition, in the place of `former`, which those that join have not. "" or what is wrong, the same
-// in all processes of `comm`.
+// Makes the partition of the new processes. `former`: what this process has until now; null if it joins. Returns "" or
+// what is wrong, the same in all processes of `comm`.
 std::string rebuild(MPI_Comm comm, Decomposition* former, std::unique_ptr<Decomposition>& made)
 {
     std::unique_ptr<Processes> processes = processes_of(comm, "XMPI: a move of rows");
@@ -332,9 +334,9 @@ std::string rebuild(MPI_Comm comm, Decomposition* former, std::unique_ptr<Decomp
     return "";
 }
 
-// Those that have the partition and those that are to have it come to an agreement before anything changes: first the
-// former among themselves, as some of them may leave; then the new ones, who find out whether it can be; then the
-// former again, so that those that leave know; and in the end those that join.
+// All processes agree before anything changes: first those that have the partition, since some of them may leave; then
+// the new ones, which find out whether the new partition is possible; then the former ones again, so that those that
+// leave know the result; and finally those that join.
 int set_comm(MPI_Comm comm, XMPI_Partition* partition)
 {
     static const char* name = "XMPI_Set_comm";
@@ -356,12 +358,12 @@ int set_comm(MPI_Comm comm, XMPI_Partition* partition)
     if (former) {
         const InTogether in_call(job, Together::set_comm, name, former->comm());
         if (former->is_ending())
-            wrong = "rows may be moving; call XMPI_Monitor_end_finish first";
+            wrong = rows_may_be_moving;
         else if (comm == MPI_COMM_NULL && former->count() > 0)
             wrong = "comm is MPI_COMM_NULL, and the process has " + std::to_string(former->count()) +
                     " rows; first XMPI_Resize gives them to others";
         wrong = agreed_trouble(former->comm(), wrong);
-        former->known(); // nothing of it is under way from here on
+        former->receive_numbers(); // those that leave take part as well
     }
     if (stays) {
         const InTogether in_call(job, Together::set_comm, name, comm);

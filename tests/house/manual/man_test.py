@@ -29,7 +29,7 @@ def missing(text, words):
     return sorted(w for w in words if not re.search(rf'(?<![\w-]){re.escape(w)}(?![\w-])', text))
 
 
-# MPICH's releases bring its own pages; a git checkout of it has none.
+# Release tarballs of MPICH contain its man pages; a git checkout has none.
 ITS_OWN = set() if os.path.exists(f'{PAGES}/hydra_nameserver.1') else {'mpiexec'}
 ours = [os.path.basename(p)[:-6] for p in glob.glob(f'{SOURCE}/docs/man/*.1.scd')]
 equal('tools with and without a page', sorted(ours), sorted(TOOLS + ['workshare', 'mpicc']))

@@ -30,7 +30,7 @@ def sources():
 
 
 def commands():
-    """A command for each source, also of those that the build compiles as parts of another file. Of several, one for Workshare's own MPI."""
+    """One compile command per source, including the sources that the build compiles as part of a larger unit. Commands for Workshare's own MPI come first."""
     found = {}
     with open(os.path.join(BUILD, 'compile_commands.json')) as f:
         built = sorted(json.load(f), key=lambda entry: '/host/' in entry['file'])

@@ -6,6 +6,7 @@ import re
 import sys
 
 from job import CORES, expect, expect_lines, finish, likely, repeated, run, side_by_side
+from of_mpi import SEGMENTS
 
 FAMILY, STAGE = sys.argv[3:5]
 ONLY_OWN = re.compile(r'^(?:moved|measured): (\S+)$', re.MULTILINE)     # the line that may differ
@@ -85,6 +86,7 @@ def members():
                 # Spawned processes of Open MPI 5 reach the others by TCP alone.
                 result = run('flex_members', mode, 2, ranks=2, workshare=workshare, limit=LIMIT, env={'OMPI_MCA_btl_tcp_if_include': 'lo'})
                 expect(result, 'it is not right', sorted(result.out.splitlines()) == ['right', 'right, in those that were started'])
+        run('flex_members', 'die', 2, ranks=2, code='error', limit=LIMIT, env={'OMPI_MCA_btl_tcp_if_include': 'lo'}, leaves=SEGMENTS)
 
 
 def placement():

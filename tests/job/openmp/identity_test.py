@@ -51,7 +51,7 @@ def on_its_own(program, why):
 
 
 def trusted():
-    """The user knows better: what the program asks the kernel does no harm. A name that means nothing is told."""
+    """The user says that the program's use of kernel threads does no harm, so its regions are shared. A misspelt name is reported."""
     trusts = 'openmp=share,openmp-trust=libnothing.so:program'
     result = identity(1, (), 8, program='kernel', steals=True, WORKSHARE=trusts)
     expect(result, 'the program was left alone', 'no parallel region is shared' not in result.err)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * XMPI: processes join a partition and leave it. Every row is somewhere, once, with what it had, and those that are
- * with a process are what XMPI_Get_counts says.
+ * XMPI: processes join a partition and leave it. Each row is kept by exactly one process, with its data, and
+ * XMPI_Get_counts says by which.
  *
  *   flex_members groups          parts of MPI_COMM_WORLD, of 4 ranks or more
  *   flex_members spawn N         N processes are started, get rows, give them back and end
  *   flex_members replace N       N processes are started and get all rows; the others leave
- *   flex_members die N           one of N processes that were started dies in the middle of a move of rows
+ *   flex_members die N           one of N processes that were started dies during a move of rows
  */
 #include <mpi.h>
 #include <signal.h>
