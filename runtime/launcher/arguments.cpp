@@ -136,12 +136,6 @@ std::string name_in(const std::string& word)
     return begin == 0 || begin == word.npos ? "" : lower(word.substr(begin, word.find('=', begin) - begin));
 }
 
-bool is_option(const std::string& word)
-{
-    const std::string name = name_in(word);
-    return options().count(name) || name.compare(0, strlen("workshare"), "workshare") == 0;
-}
-
 // hydra prints what it has to say on the option before.
 bool is_help(const std::string& word)
 {
@@ -291,6 +285,12 @@ private:
 };
 
 } // namespace
+
+bool is_option(const std::string& word)
+{
+    const std::string name = name_in(word);
+    return options().count(name) || name.compare(0, strlen("workshare"), "workshare") == 0;
+}
 
 std::vector<std::string> known_options()
 {

@@ -32,6 +32,9 @@ struct Asked {
 // it does not know it.
 using Unknown = std::function<bool(const std::vector<std::string>& words, size_t& at)>;
 
+// Whether `word` is one of hydra's options or looks like one of Workshare's, with dashes in front.
+bool is_option(const std::string& word);
+
 // Returns those of `words` that are for hydra. Checks the values of hydra's options, because hydra crashes on some that
 // are missing, and makes a number of any text.
 std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown& unknown, Asked& asked);

@@ -313,7 +313,7 @@ void Launcher::take_ours(const std::string& word, const std::vector<std::string>
     }
     if (!value && !o->alone.empty())
         value = o->alone;
-    if (!value && at == words.size())
+    if (!value && (at == words.size() || is_option(words[at])))
         fail(o->name + ": no value given; expected " + o->wanted);
     if (!value)
         value = words[at++];

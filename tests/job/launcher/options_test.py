@@ -292,6 +292,9 @@ refused('two traces', ['-workshare', '-workshare-trace=a.json', '-workshare-trac
 refused('poll alone', ['-workshare-poll'], ['-workshare-poll requires -workshare'])
 for option in 'quantum', 'victim', 'workers', 'stacksize', 'trace-keep', 'trace-buffer':
     expect_message('value missing', run(MPIRUN, '-workshare', f'-workshare-{option}'), f'-workshare-{option}', 'no value given')
+for option, then in [('quantum', '-n'), ('openmp-trust', '-workshare-verbose')]:
+    expect_message('value missing before an option', run(MPIRUN, '-workshare-openmp=share', f'-workshare-{option}', then, '2', 'true'),
+                   f'-workshare-{option}', 'no value given')
 
 code, out, err = run(MPIRUN, '-help')
 expect('-help', [o.option for o in TABLE if f'    {o.option:32} {o.help[0]}\n' not in out], [])
