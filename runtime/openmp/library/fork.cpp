@@ -10,6 +10,7 @@
 #include "openmp/library/next.h"
 #include "openmp/library/regions.h"
 #include "openmp/library/threads.h"
+#include "openmp/shared/target.h"
 #include "openmp/tool/tool.h"
 #include "base/atomics.h"
 
@@ -19,6 +20,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace ws::openmp {
@@ -29,6 +31,7 @@ using Fork = void(void* location, int32_t count, void (*function)(), ...);
 
 // libomp's, and how many threads it wants for this thread's next region, by a num_threads clause.
 Next<Fork> next_fork("__kmpc_fork_call");
+Next<Fork> next_teams("__kmpc_fork_teams");
 Next<void(void* location, int32_t thread)> next_serialized("__kmpc_serialized_parallel");
 Next<void(void* location, int32_t thread, int32_t threads)> next_push_num_threads("__kmpc_push_num_threads");
 WS_THREAD_LOCAL int32_t pushed;
@@ -67,6 +70,29 @@ constexpr struct {
     Call call;
 } calls[] = {{4, call<4>}, {12, call<12>}, {28, call<28>}, {60, call<60>}, {124, call<124>}, {508, call<508>}};
 constexpr size_t most_shared = calls[std::size(calls) - 1].count;
+
+// The addresses that a region's function is called with.
+struct Shared {
+    // Takes `count` of them.
+    Shared(size_t count, va_list& addresses)
+    {
+        const auto* how = std::begin(calls);
+        while (how != std::end(calls) && how->count < count)
+            how++;
+        if (how == std::end(calls)) {
+            std::fprintf(stderr,
+                         "workshare: error: a parallel region shares %zu variables, more than %zu; run without "
+                         "-workshare-openmp\n",
+                         count, most_shared);
+            std::abort();
+        }
+        call = how->call;
+        for (size_t i = 0; i < how->count; i++)
+            these[i] = i < count ? va_arg(addresses, void*) : nullptr;
+    }
+    Call call;
+    void* these[most_shared];
+};
 
 struct ForkedRegion {
     void (*function)();
@@ -139,25 +165,13 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
 {
     void* const caller = __builtin_return_address(0);
     Fork* const fork = next_fork(caller);
-    const auto* how = std::begin(calls);
-    while (how != std::end(calls) && how->count < size_t(count))
-        how++;
-    if (how == std::end(calls)) {
-        std::fprintf(
-            stderr,
-            "workshare: error: a parallel region shares %d variables, more than %zu; run without -workshare-openmp\n",
-            count, most_shared);
-        std::abort();
-    }
-    void* shared[most_shared];
     va_list arguments;
     va_start(arguments, function);
-    for (size_t i = 0; i < how->count; i++)
-        shared[i] = i < size_t(count) ? va_arg(arguments, void*) : nullptr;
+    Shared shared(size_t(count), arguments);
     va_end(arguments);
     const unsigned asked = unsigned(pushed);
     pushed = 0;
-    ForkedRegion region = {function, how->call, shared, nullptr, location, nullptr};
+    ForkedRegion region = {function, shared.call, shared.these, nullptr, location, nullptr};
     if (WS_UNLIKELY(sharer != nullptr)) {
         [[maybe_unused]] static const bool begun = begin_library(location, caller);
         LlvmRegion call(region, asked, fork, caller);
@@ -179,7 +193,23 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     fork(location, 1, reinterpret_cast<void (*)()>(run_forked), &region);
 }
 __attribute__((visibility("default"))) void openmp_fork_call();
+
+// A virtual thread that enters a teams construct, which stands in a target construct then, is an initial thread there.
+__attribute__((visibility("default"))) void openmp_fork_teams(void* location, int32_t count, void (*function)(), ...)
+{
+    Fork* const fork = next_teams(__builtin_return_address(0));
+    va_list arguments;
+    va_start(arguments, function);
+    Shared shared(size_t(count), arguments);
+    va_end(arguments);
+    ForkedRegion region = {function, shared.call, shared.these, nullptr, location, nullptr};
+    std::optional<TargetOrTeams> within;
+    if (current)
+        within.emplace();
+    fork(location, 1, reinterpret_cast<void (*)()>(run_as_it_is), &region);
 }
+}
+asm(".symver openmp_fork_teams,__kmpc_fork_teams@VERSION");
 
 // Most calls only pass: no policy chooses, and libomp's is known.
 #if defined(__x86_64__)

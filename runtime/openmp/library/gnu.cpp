@@ -6,6 +6,7 @@
 #include "openmp/library/regions.h"
 #include "loop/participant.h"
 #include "openmp/shared/meet.h"
+#include "openmp/shared/target.h"
 #include "openmp/shared/task_reductions.h"
 #include "openmp/shared/team.h"
 
@@ -462,22 +463,6 @@ WS_GNU_END_NOWAIT(GOMP_sections_end_nowait);
 
 // ---- all others but critical sections, atomic operations and memory, which are the same for every thread
 
-volatile Flag targets_and_teams; // that are open
-bool in_target_or_teams() { return Hardware::load_relaxed(targets_and_teams) != 0; }
-
-namespace {
-// A virtual thread that enters it runs as an initial thread there. Regions inside it are left to OpenMP, because guests
-// belong to no team and do not have its limits.
-class TargetOrTeams {
-public:
-    TargetOrTeams() : outside_(nullptr) { Hardware::fetch_add_full(targets_and_teams, 1); }
-    ~TargetOrTeams() { Hardware::fetch_add_full(targets_and_teams, Flag(-1)); }
-
-private:
-    const Current outside_;
-};
-} // namespace
-
 // They take integers and pointers, none more than 12. `in_team`: what is changed of those for a virtual thread;
 // `around`: what lasts as long as the call.
 #define WS_GNU_OTHER_AS(name, version, in_team, around)                                                               \
@@ -539,11 +524,11 @@ WS_GNU_OTHER(GOMP_taskyield, "GOMP_3.0");
 WS_GNU_OTHER(GOMP_taskgroup_start, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_taskgroup_end, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_taskwait_depend, "GOMP_5.0");
-WS_GNU_OTHER_AS(GOMP_target, "GOMP_4.0", , const TargetOrTeams open);
+WS_GNU_OTHER_AS(GOMP_target, "GOMP_4.0", , const Target open);
 WS_GNU_OTHER(GOMP_target_data, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_target_update, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_target_end_data, "GOMP_4.0");
-WS_GNU_OTHER_AS(GOMP_target_ext, "GOMP_4.5", , const TargetOrTeams open);
+WS_GNU_OTHER_AS(GOMP_target_ext, "GOMP_4.5", , const Target open);
 WS_GNU_OTHER(GOMP_target_data_ext, "GOMP_4.5");
 WS_GNU_OTHER(GOMP_target_update_ext, "GOMP_4.5");
 WS_GNU_OTHER(GOMP_target_enter_exit_data, "GOMP_4.5");

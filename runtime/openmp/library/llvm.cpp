@@ -525,6 +525,8 @@ WS_LLVM_OWN_NUMBER(__kmpc_critical);
 WS_LLVM_OWN_NUMBER(__kmpc_critical_with_hint);
 WS_LLVM_OWN_NUMBER(__kmpc_end_critical);
 WS_LLVM_OWN_NUMBER(__kmpc_push_proc_bind);
+WS_LLVM_OWN_NUMBER(__kmpc_push_num_teams);
+WS_LLVM_OWN_NUMBER(__kmpc_push_num_teams_51);
 WS_LLVM_OWN_NUMBER(__kmpc_end_taskgroup);
 WS_LLVM_OWN_NUMBER(__kmpc_omp_task_complete_if0);
 

@@ -9,6 +9,7 @@
 #include "openmp/library/regions.h"
 #include "openmp/library/threads.h"
 #include "loop/participant.h"
+#include "openmp/shared/target.h"
 #include "openmp/shared/task_reductions.h"
 #include "openmp/shared/team.h"
 #include "openmp/tool/tool.h"
@@ -69,11 +70,9 @@ void run_region(RegionCall& region)
     Unit* const outer = current;
     stay_if_process_ends();
     // OpenMP knows of regions that libws has no part in: those of a teams construct, of old programs.
-    const auto& library = openmp(nullptr);
-    const char* const outside = in_target_or_teams() || (library.num_teams && library.num_teams() > 1)
-                                    ? "it is in a target or teams construct"
-                                : !outer && nesting_level() != 0 ? "it is in a region of OpenMP's own"
-                                                                 : nullptr;
+    const char* outside = target_or_teams();
+    if (!outside && !outer && nesting_level() != 0)
+        outside = "it is in a region of OpenMP's own";
     if (WS_UNLIKELY(outside != nullptr)) {
         leave(region, find_site(region.site), outside);
         return;

@@ -160,9 +160,6 @@ private:
     Cold& cold();
 };
 
-// A target region that runs here is open, or a teams construct, by any thread.
-bool in_target_or_teams();
-
 // The calling thread is waiting in MPI, or no longer.
 void note_mpi_wait(bool waits);
 
