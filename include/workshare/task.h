@@ -435,7 +435,7 @@ int ws_pool_drop_result(ws_pool *pool, uint64_t future) WS_MUST_USE;
 struct ws_pool_counts {
     uint64_t put, run;            /**< tasks put here, and run here; cancelled ones have not run */
     uint64_t moved_out, moved_in; /**< tasks that moved to another node, and that came from one */
-    uint64_t bytes_out, bytes_in; /**< bytes of data that moved */
+    uint64_t bytes_out, bytes_in; /**< bytes of data and results that moved */
     uint64_t letters;             /**< messages sent, of any kind */
     /**
      * Tasks that were requested and stayed: their run time did not make up for the transfer, the receiver had no room,

@@ -84,7 +84,7 @@
     PROCESS(COUNT, tasks_waiting, BOARD, NONE, "tasks of pools that wait here now") \
     PROCESS(COUNT, tasks_in, LATER, WS_TASKS_IN, "tasks that came from other nodes") \
     PROCESS(COUNT, tasks_out, LATER, WS_TASKS_OUT, "tasks that went to other nodes") \
-    PROCESS(COUNT, tasks_bytes_in, LATER, NONE, "bytes of those that came") \
+    PROCESS(COUNT, tasks_bytes_in, LATER, NONE, "bytes of those that came, and of results that came from other nodes") \
     PROCESS(COUNT, tasks_kept_worth, LATER, NONE, "tasks that were asked for and stayed: their run time did not make up for the way") \
     PROCESS(COUNT, tasks_kept_room, LATER, NONE, "the same: the receiver had no room") \
     PROCESS(COUNT, tasks_kept_moved, LATER, NONE, "the same: pinned, or moved twice already") \

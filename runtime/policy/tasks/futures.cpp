@@ -343,6 +343,7 @@ void Pool::send_results()
         std::string text = letter(Letter::result, head, is_apart ? 0 : r.bytes.size());
         post(r.to, is_apart ? std::move(text) : text += r.bytes);
         travels_.sent_to(r.to);
+        count_result(r.to, head.bytes, &ws_pool_counts::bytes_out);
         if (!is_apart)
             continue;
         const auto data = std::make_shared<const std::string>(std::move(r.bytes));
@@ -350,9 +351,19 @@ void Pool::send_results()
     }
 }
 
+// A result moves to another rank, or from there.
+void Pool::count_result(int other, size_t bytes, uint64_t ws_pool_counts::*count)
+{
+    if (node_of_[size_t(other)] == own_node_)
+        return;
+    const std::lock_guard<base::SpinLock> hold(lock_);
+    counts_.*count += bytes;
+}
+
 void Pool::receive_result(int from, const char* text, size_t bytes)
 {
     const ResultHead head = head_in<ResultHead>(text, bytes);
+    count_result(from, head.apart ? head.bytes : bytes - 8 - sizeof head, &ws_pool_counts::bytes_in);
     if (!head.apart) {
         settle(head.future, head.failure, std::string(text + 8 + sizeof head, bytes - 8 - sizeof head));
         travels_.received_by(me_);

@@ -102,13 +102,13 @@ void Nblb::tell(observe::Facts& facts) const
     if (!s.run)
         return;
     char text[400];
-    std::snprintf(text, sizeof text,
-                  "%llu tasks ran, %llu of them moved to another node (%.3g MB), with %llu messages; polls for "
-                  "messages by waiting ranks: %llu, by idle workers: %llu, within tasks: %llu",
-                  static_cast<unsigned long long>(s.run), static_cast<unsigned long long>(s.moved_in),
-                  1e-6 * double(s.bytes_in), static_cast<unsigned long long>(s.letters),
-                  static_cast<unsigned long long>(s.stepped), static_cast<unsigned long long>(s.worked),
-                  static_cast<unsigned long long>(s.pulsed));
+    std::snprintf(
+        text, sizeof text,
+        "%llu tasks ran, %llu of them moved to another node (%.3g MB with results), with %llu messages; polls for "
+        "messages by waiting ranks: %llu, by idle workers: %llu, within tasks: %llu",
+        static_cast<unsigned long long>(s.run), static_cast<unsigned long long>(s.moved_in), 1e-6 * double(s.bytes_in),
+        static_cast<unsigned long long>(s.letters), static_cast<unsigned long long>(s.stepped),
+        static_cast<unsigned long long>(s.worked), static_cast<unsigned long long>(s.pulsed));
     facts.policies.emplace_back(text);
 }
 

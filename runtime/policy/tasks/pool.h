@@ -222,6 +222,7 @@ private:
     void run_timed(Hand& hand, Task& task);
     void send_results();
     void receive_result(int from, const char* letter, size_t bytes);
+    void count_result(int other, size_t bytes, uint64_t ws_pool_counts::*count);
 
     // asking.cpp
     void open_wire();
