@@ -482,7 +482,7 @@ void Pool::handle(int from, const char* text, size_t bytes)
 {
     const bool has_head = bytes >= 8; // else it is refused below
     const Letter what = has_head ? Letter(text[0]) : Letter();
-    const bool carries = what == Letter::tasks || what == Letter::result;
+    const bool carries = has_head && is_counted(what);
     if (WS_UNLIKELY(has_head && run_of(text) != run_)) {
         if (run_of(text) == uint8_t(run_ + 1)) {
             early_.emplace_back(from, std::string(text, bytes));
@@ -490,7 +490,7 @@ void Pool::handle(int from, const char* text, size_t bytes)
         }
         if (!carries) // the run that it is about has ended
             return;
-    } else if (WS_UNLIKELY(has_head && carries && is_of_woken(text))) {
+    } else if (WS_UNLIKELY(carries && is_of_woken(text))) {
         std::lock_guard<base::SpinLock> hold(lock_);
         store_relaxed(woken_, true);
     }
@@ -500,6 +500,8 @@ void Pool::handle(int from, const char* text, size_t bytes)
         end_by_damage(from);
         return;
     }
+    if (carries)
+        return receive(what, from, text, bytes);
     const int node = node_of_[size_t(from)];
     Actions a;
     switch (what) {
@@ -519,12 +521,6 @@ void Pool::handle(int from, const char* text, size_t bytes)
             const Gave g = head_in<Gave>(text, bytes);
             balancer_->gave(g.gift, g.tasks, own_look(), a);
         }
-        break;
-    case Letter::tasks:
-        receive_tasks(from, text, bytes);
-        break;
-    case Letter::result:
-        receive_result(from, text, bytes);
         break;
     case Letter::cancel: {
         const Cancel c = head_in<Cancel>(text, bytes);
@@ -555,8 +551,24 @@ void Pool::handle(int from, const char* text, size_t bytes)
         ending_.end();
         break;
     }
+    default: // receive() has them
+        break;
     }
     act(a);
+}
+
+void Pool::receive(Letter what, int from, const char* text, size_t bytes)
+{
+    if (what == Letter::tasks)
+        receive_tasks(from, text, bytes);
+    else if (what == Letter::result)
+        receive_result(from, text, bytes);
+    else if (what == Letter::deliver)
+        receive_deliver(from, text, bytes);
+    else if (what == Letter::value)
+        receive_value(from, text, bytes);
+    else
+        receive_given_up(from, text, bytes);
 }
 
 // ---- the end
@@ -593,7 +605,8 @@ void Pool::go_on_ending()
         own.holding = holds_;
         {
             std::lock_guard<base::SpinLock> hold(lock_);
-            if (!holds_ && (queue_.size() || active_ || !results_out_.empty() || !placed_.empty()))
+            if (!holds_ &&
+                (queue_.size() || active_ || !results_out_.empty() || !placed_.empty() || !given_up_.empty()))
                 return;
             own.failed = first_failed_;
             own.woken = woken_;

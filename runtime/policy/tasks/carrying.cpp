@@ -159,6 +159,8 @@ char* Pool::bytes_of(Task& t, size_t& size)
 void Pool::add(Parcel& parcel, Task& t, char* bytes, size_t size)
 {
     const Kind& k = kinds_[t.kind];
+    if ((t.flags & task_has_future) && t.origin == uint32_t(me_) && is_for_others(t.future))
+        t.flags |= task_keeps_result;
     Packed p = {t.kind, t.priority, t.flags, uint8_t(std::min(t.moves + 1, 255)), size >= apart_from, 0, t.origin,
                 t.future, size, t.group, {}};
     const size_t needs = sizeof p + (p.apart ? 0 : (size + 7) / 8 * 8);
@@ -241,6 +243,11 @@ void Pool::arrived(int from, Task t, const void* packed, size_t bytes)
         end_by_damage(from);
         return;
     }
+    if (WS_UNLIKELY(t.flags & task_lacks_inputs)) {
+        if (!(t.flags & task_has_inputs) || bytes <= Task::most_here)
+            return end_by_damage(from);
+        return gather(from, t, const_cast<void*>(packed), bytes); // its own by now
+    }
     if (!k.is_flat()) {
         size_t unpacked = 0;
         t.there = k.c.unpack(packed, bytes, &unpacked);
@@ -252,6 +259,12 @@ void Pool::arrived(int from, Task t, const void* packed, size_t bytes)
         t.there = const_cast<void*>(packed); // its own by now
         t.flags |= task_on_heap;
     }
+    enter(from, t, bytes);
+}
+
+// The task is here, with all that it needs. `bytes`: how many of it have moved.
+void Pool::enter(int from, const Task& t, size_t bytes)
+{
     if (t.flags & task_on_heap)
         Hardware::fetch_add_full(held_, Hardware::Word(t.bytes));
     put_in_queue(t);
@@ -334,6 +347,7 @@ void Pool::send_out()
 {
     send_results();
     send_cancels();
+    send_given_up();
     if (may_give_ && !ending_.ended())
         send_placed();
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // When no task is left anywhere, and whether all ranks have the same kinds of tasks. The paper ends when some node is
-// light, which is no end where tasks make tasks. Here what travels is counted: tasks, and results on their way to
-// futures. A rank reports when it has nothing to do, to its parent in a tree of the ranks, which adds up.
+// light, which is no end where tasks make tasks. Here what travels is counted: tasks, results on their way to futures,
+// and what delivering.cpp sends. A rank reports when it has nothing to do, to its parent in a tree of the ranks, which
+// adds up.
 //
 // Up to Counts::most_each ranks report whenever their counts have changed: for each rank, how many were sent to it and
 // how many it has received. If these are equal for each rank, in whatever reports came last, all is over: let a rank

@@ -158,12 +158,18 @@ int Pool::put_held(const Task& t, const ws_task_options& o, std::string& error)
 Task Pool::with_inputs(const Held& h) const
 {
     Task own = h.task, t = own;
-    t.bytes = Inputs::bytes_for(own.bytes, h.values);
+    std::vector<Inputs::Value> values = h.values;
     t.flags |= task_has_inputs | task_on_heap;
+    if (!h.lacks.empty()) {
+        t.flags |= task_lacks_inputs;
+        values.push_back(std::make_shared<const std::string>(reinterpret_cast<const char*>(h.lacks.data()),
+                                                             h.lacks.size() * sizeof h.lacks[0]));
+    }
+    t.bytes = Inputs::bytes_for(own.bytes, values);
     t.there = std::malloc(t.bytes);
     if (!t.there)
         throw std::bad_alloc();
-    Inputs::write(static_cast<char*>(t.there), own.data(), own.bytes, h.values);
+    Inputs::write(static_cast<char*>(t.there), own.data(), own.bytes, values);
     return t;
 }
 
@@ -191,13 +197,19 @@ void Pool::settle(uint32_t number, int failure, const Inputs::Value& value, Free
 }
 
 // The pool's lock is held. Tasks that are over never run: their futures fail, and what waits for these is over, too.
-// The caller frees their data without the lock.
+// The caller goes on without the lock, by go_on_with().
 void Pool::give_up(Freed& freed)
 {
-    for (size_t i = 0; i < freed.over.size(); i++)
-        if (freed.over[i]->task.flags & task_has_future)
-            settle(freed.over[i]->task.future, failure_cancelled, nullptr, freed);
+    for (size_t i = 0; i < freed.over.size(); i++) {
+        Held& h = *freed.over[i];
+        if (h.task.flags & task_has_future)
+            settle(h.task.future, failure_cancelled, nullptr, freed);
+        for (const Inputs::Away& a : h.lacks)
+            given_up_.push_back({h.to, uint32_t(a.future)});
+    }
     base::store_relaxed(held_back_tasks_, held_back_tasks_ - freed.over.size());
+    if (!freed.ready.empty())
+        base::store_relaxed(active_, active_ + 1); // they are neither held nor queued
 }
 
 // The task of a future of this rank has run, or failed.
@@ -209,9 +221,13 @@ void Pool::settle(uint32_t number, int failure, std::string bytes)
         const std::lock_guard<base::SpinLock> hold(lock_);
         settle(number, failure, value, freed);
         give_up(freed);
-        if (!freed.ready.empty())
-            base::store_relaxed(active_, active_ + 1); // they are neither held nor queued
     }
+    go_on_with(freed);
+}
+
+// Frees tasks that are over, and queues those that are ready.
+void Pool::go_on_with(Freed& freed)
+{
     for (const auto& h : freed.over)
         drop(h->task);
     if (freed.ready.empty())
@@ -338,15 +354,22 @@ void Pool::send_results()
     out.swap(results_out_);
     lock_.unlock();
     for (ResultOut& r : out) {
-        const bool is_apart = r.bytes.size() >= apart_from;
-        const ResultHead head = {r.future, r.failure, is_apart, is_apart ? next_tag() : 0, r.bytes.size()};
-        std::string text = letter(Letter::result, head, is_apart ? 0 : r.bytes.size());
-        post(r.to, is_apart ? std::move(text) : text += r.bytes);
+        const Way way = r.bytes.size() < apart_from         ? Way::here
+                        : r.is_for_others && !r.failure ? Way::kept
+                                                        : Way::apart;
+        const ResultHead head = {r.future, r.failure, way, way == Way::apart ? next_tag() : 0, r.bytes.size()};
+        std::string text = letter(Letter::result, head, way == Way::here ? r.bytes.size() : 0);
+        post(r.to, way == Way::here ? text += r.bytes : std::move(text));
         travels_.sent_to(r.to);
-        count_result(r.to, head.bytes, &ws_pool_counts::bytes_out);
-        if (!is_apart)
+        if (way != Way::kept)
+            count_result(r.to, head.bytes, &ws_pool_counts::bytes_out);
+        if (way == Way::here)
             continue;
         const auto data = std::make_shared<const std::string>(std::move(r.bytes));
+        if (way == Way::kept) {
+            keep(uint32_t(r.to), r.future, data);
+            continue;
+        }
         wire_->send(r.to, Wire::first_tag + head.tag, data->data(), data->size(), [data] {});
     }
 }
@@ -363,8 +386,13 @@ void Pool::count_result(int other, size_t bytes, uint64_t ws_pool_counts::*count
 void Pool::receive_result(int from, const char* text, size_t bytes)
 {
     const ResultHead head = head_in<ResultHead>(text, bytes);
-    count_result(from, head.apart ? head.bytes : bytes - 8 - sizeof head, &ws_pool_counts::bytes_in);
-    if (!head.apart) {
+    if (head.way == Way::kept) {
+        deliver(from, head.future);
+        travels_.received_by(me_);
+        return;
+    }
+    count_result(from, head.way == Way::apart ? head.bytes : bytes - 8 - sizeof head, &ws_pool_counts::bytes_in);
+    if (head.way == Way::here) {
         settle(head.future, head.failure, std::string(text + 8 + sizeof head, bytes - 8 - sizeof head));
         travels_.received_by(me_);
         return;

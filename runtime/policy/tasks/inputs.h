@@ -17,6 +17,12 @@ namespace ws::policy::tasks {
 class Inputs {
 public:
     using Value = std::shared_ptr<const std::string>;
+    // An input that comes separately: behind the other inputs, and empty in their row, such a task has an input more,
+    // which is an array of these.
+    struct Away {
+        uint64_t place;  // among the inputs
+        uint64_t future; // of the task's origin
+    };
 
     static size_t bytes_for(size_t own, const std::vector<Value>& values)
     {
@@ -67,6 +73,18 @@ public:
         return right && left == 0;
     }
 
+    // The same for `Away`s, in data that makes sense.
+    static bool lacks_make_sense(const char* data, size_t bytes)
+    {
+        const Inputs in(data, bytes);
+        if (!in.count() || in.size_of(in.count() - 1) % sizeof(Away))
+            return false;
+        for (const Away& a : in.lacks())
+            if (a.place >= in.count() - 1 || a.future > UINT32_MAX)
+                return false;
+        return true;
+    }
+
     // The data makes sense.
     Inputs(const char* data, size_t bytes) : data_(data), bytes_(bytes)
     {
@@ -86,6 +104,14 @@ public:
         for (size_t k = 0; k < i; k++)
             at += padded(size_of(k));
         return data_ + at;
+    }
+
+    std::vector<Away> lacks() const
+    {
+        std::vector<Away> all(size_of(count() - 1) / sizeof(Away));
+        if (!all.empty())
+            std::memcpy(all.data(), value(count() - 1), all.size() * sizeof(Away));
+        return all;
     }
 
 private:

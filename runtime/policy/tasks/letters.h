@@ -25,6 +25,10 @@ enum class Letter : uint8_t {
     begin,  // all ranks have the same kinds
     end,    // End
     cancel, // Cancel: to the next ranks of a tree whose root is who cancelled
+    // delivering.cpp:
+    deliver,  // Deliver: to the keeper of a result
+    value,    // ValueHead
+    given_up, // GaveUp
 };
 
 struct End {
@@ -46,11 +50,29 @@ struct TasksHead {
     uint64_t number; // of the sender's letters with tasks
     uint64_t are_placed; // put for this rank: no balancer has ordered them
 };
+enum class Way : uint32_t { here, apart, kept }; // a result's bytes: in the letter, separately, or where it was made
 struct ResultHead {
     uint32_t future;
     int32_t failure;
-    uint32_t apart, tag; // its bytes come separately
+    Way way;
+    uint32_t tag; // if they come separately
     uint64_t bytes;
+};
+struct User {
+    int32_t rank;
+    uint32_t tasks; // that need the result there
+};
+struct Deliver {
+    uint32_t future, users; // how many follow
+    static constexpr size_t most_users = 1024; // and one: its home
+};
+struct ValueHead {
+    int32_t home;
+    uint32_t future, tasks, tag;
+    uint64_t bytes;
+};
+struct GaveUp {
+    uint32_t future;
 };
 struct Cancel {
     int32_t root;
@@ -70,6 +92,12 @@ template <class T> std::string letter(Letter what, const T& head, size_t more = 
     return text;
 }
 inline std::string letter(Letter what) { return letter(what, '\0'); }
+// What a run does not end without: tasks and results, and what these need.
+inline bool is_counted(Letter what)
+{
+    return what == Letter::tasks || what == Letter::result || what == Letter::deliver || what == Letter::value ||
+           what == Letter::given_up;
+}
 inline uint8_t run_of(const char* letter) { return uint8_t(letter[1]); }
 inline bool is_of_woken(const char* letter) { return letter[2] != 0; }
 
@@ -124,8 +152,27 @@ inline bool makes_sense(const char* text, size_t bytes, const LetterLimits& b)
         return has(sizeof(Came)) && node(head_in<Came>(text, bytes).node);
     case Letter::result: {
         const ResultHead r = head_in<ResultHead>(text, bytes);
-        return has(sizeof r) && (!r.apart || (r.tag < uint32_t(b.tags) && r.bytes <= most_bytes));
+        return has(sizeof r) && r.way <= Way::kept &&
+               (r.way != Way::apart || (r.tag < uint32_t(b.tags) && r.bytes <= most_bytes));
     }
+    case Letter::deliver: {
+        const Deliver d = head_in<Deliver>(text, bytes);
+        if (!has(sizeof d) || d.users > (bytes - 8 - sizeof d) / sizeof(User))
+            return false;
+        for (uint32_t i = 0; i < d.users; i++) {
+            User u;
+            std::memcpy(&u, text + 8 + sizeof d + i * sizeof u, sizeof u);
+            if (u.rank < 0 || u.rank >= b.ranks)
+                return false;
+        }
+        return true;
+    }
+    case Letter::value: {
+        const ValueHead v = head_in<ValueHead>(text, bytes);
+        return has(sizeof v) && v.home >= 0 && v.home < b.ranks && v.tag < uint32_t(b.tags) && v.bytes <= most_bytes;
+    }
+    case Letter::given_up:
+        return has(sizeof(GaveUp));
     case Letter::cancel: {
         const Cancel c = head_in<Cancel>(text, bytes);
         return has(sizeof c) && c.root >= 0 && c.root < b.ranks && c.group >= 1 && c.group <= b.groups;

@@ -39,6 +39,8 @@ namespace times = base::times;
 [[noreturn]] void end_without_memory(const char* call);
 
 struct Cancel; // letters.h
+struct ValueHead;
+enum class Letter : uint8_t;
 
 // A future's failure, where others are what the task returned: it never ran.
 constexpr int failure_cancelled = INT_MIN;
@@ -48,7 +50,7 @@ constexpr int failure_cancelled = INT_MIN;
 //   wire_lock_     letters: wire_, the posting of letters, and all members from balancer_ to cost_ that have no comment
 //                  of their own; growth_; whether the pulse beats
 //   lock_          queue_, futures_ with the tasks held back for them, next_future_, results_out_, placed_,
-//                  cancels_out_, put_, and whether a hand is held. Written with it, read without: queued_,
+//                  cancels_out_, given_up_, put_, and whether a hand is held. Written with it, read without: queued_,
 //                  first_priority_, active_, woken_
 //   Kind::lock     a kind's times and its combined result
 //   a Hand's own   the tasks in it
@@ -73,6 +75,7 @@ public:
     int drop_result(uint64_t number, std::string& error);
     void count(ws_pool_counts& counts);
     bool runs() const { return running_now_; }
+    bool holds_nothing() const { return kept_.empty() && !held_; } // of other ranks, between runs: for tests
     const Nblb& nblb() const { return nblb_; }
     MPI_Comm comm() const { return peers_->all().comm; }
     bool is_first() const { return me_ == 0; } // of its communicator's ranks
@@ -124,6 +127,7 @@ private:
         size_t missing = 0;
         bool has_failed = false, may_be_waited_for = true;
         std::vector<Inputs::Value> values;
+        std::vector<Inputs::Away> lacks; // of these, what comes to its rank from elsewhere
     };
     struct Freed {
         std::vector<std::shared_ptr<Held>> ready, over; // over: a result that they need will never be there
@@ -152,6 +156,23 @@ private:
         uint32_t future;
         int failure;
         std::string bytes;
+        bool is_for_others;
+    };
+    // delivering.cpp
+    struct Gathering;
+    struct Lack {
+        std::shared_ptr<Gathering> task;
+        size_t place; // of the result among its inputs
+    };
+    struct Kept {
+        Inputs::Value value;        // null: it has not come yet
+        bool is_use_known = false;
+        uint32_t uses = 0, taken = 0; // how many tasks of this rank take it, and have, or never will
+        std::vector<Lack> lacks;    // while it has not come
+    };
+    struct GivenUp {
+        int to;
+        uint32_t future;
     };
     // Per rank of the node, in its shared memory. Writer: that rank. Relaxed: an estimate.
     struct alignas(64) PoolRow {
@@ -215,6 +236,7 @@ private:
     Task with_inputs(const Held& held) const;
     void settle(uint32_t number, int failure, const Inputs::Value& value, Freed& freed);
     void give_up(Freed& freed);
+    void go_on_with(Freed& freed);
     void settle(uint32_t number, int failure, std::string bytes);
     uint64_t number_of_putter();
     bool is_done(uint64_t number);
@@ -223,6 +245,19 @@ private:
     void send_results();
     void receive_result(int from, const char* letter, size_t bytes);
     void count_result(int other, size_t bytes, uint64_t ws_pool_counts::*count);
+
+    // delivering.cpp
+    bool is_for_others(uint32_t future);
+    void keep(uint32_t home, uint32_t future, Inputs::Value value);
+    void forget_if_taken(uint64_t key);
+    void deliver(int keeper, uint32_t future);
+    void receive_deliver(int home, const char* letter, size_t bytes);
+    void receive_value(int from, const char* letter, size_t bytes);
+    void take_value(int from, const ValueHead& head, const Inputs::Value& value);
+    void gather(int from, const Task& task, void* data, size_t bytes);
+    void complete(Gathering& gathering);
+    void send_given_up();
+    void receive_given_up(int home, const char* letter, size_t bytes);
 
     // asking.cpp
     void open_wire();
@@ -247,6 +282,7 @@ private:
     void post(int to, std::string letter);
     void handle(int from, const char* letter, size_t bytes);
     void end_by_damage(int from) const;
+    void receive(Letter what, int from, const char* letter, size_t bytes);
     void handle_early();
     void wait_for_kinds();
     void begin();
@@ -264,6 +300,7 @@ private:
     size_t send_tasks(int to, std::vector<Task>& tasks, bool are_placed);
     void receive_tasks(int from, const char* letter, size_t bytes);
     void arrived(int from, Task task, const void* packed, size_t bytes);
+    void enter(int from, const Task& task, size_t bytes);
     uint32_t next_tag();
     void send_out();
     void send_placed();
@@ -305,6 +342,7 @@ private:
     // without it.
     volatile uint64_t held_back_tasks_ = 0;
     std::vector<uint16_t> cancels_out_;
+    std::vector<GivenUp> given_up_;
     // To be read without the lock: queue_.size(), the highest priority that it has.
     volatile uint64_t queued_ = 0;
     static constexpr int nothing_queued = Queue::least_priority - 1;
@@ -334,6 +372,7 @@ private:
     std::unique_ptr<Wire> wire_; // null: tasks do not move
     std::unique_ptr<Balancer> balancer_; // of the node's first rank alone
     Ending ending_{0, 1};
+    std::unordered_map<uint64_t, Kept> kept_; // results of other ranks' futures: the rank and the number are the key
     Counts travels_;               // what it has sent and received, in all runs
     bool ended_ = false;
     bool holds_ = false;           // until all are known to have the same kinds

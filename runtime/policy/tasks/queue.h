@@ -17,6 +17,8 @@ enum TaskFlags : uint8_t {
     task_has_future = 2,
     task_on_heap = 4, // the data lies at `there`
     task_has_inputs = 8, // behind the program's own data: inputs.h
+    task_keeps_result = 16, // if that is large: where the task runs, until its origin says who needs it
+    task_lacks_inputs = 32, // some come separately; such a task is on its way to the rank that gets them
 };
 
 struct Task {

@@ -511,7 +511,8 @@ void Pool::ended(Running& running, int failure)
             settle(t.future, f, std::move(running.result));
         else {
             std::lock_guard<base::SpinLock> hold(lock_);
-            results_out_.push_back({int(t.origin), t.future, f, std::move(running.result)});
+            results_out_.push_back({int(t.origin), t.future, f, std::move(running.result),
+                                    (t.flags & task_keeps_result) != 0});
         }
     }
     drop(t);

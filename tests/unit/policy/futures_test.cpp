@@ -19,11 +19,6 @@ uint64_t mixed(uint64_t x)
     return x ^ (x >> 27);
 }
 
-Pool::Running& running_of(const ws_task* task)
-{
-    return *static_cast<Pool::Running*>(const_cast<void*>(task->reserved[0]));
-}
-
 void give_text(ws_task* task, const std::string& text)
 {
     std::string error;

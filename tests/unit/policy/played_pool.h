@@ -24,17 +24,34 @@ extern unsigned guests; // of each loop of a pool
 // A rank dies after this many looks at its letters.
 inline std::atomic<int> looks_to_live[64];
 
+// Not 0: a look takes only some of what has come, chosen at random; what one rank has posted stays in order.
+inline std::atomic<unsigned> delays;
+
+// Sees all that ranks send, before it goes; tag 0 is that of letters.
+struct Watch {
+    virtual ~Watch() = default;
+    virtual void sends(int from, int to, int tag, const char* data, size_t bytes) = 0;
+};
+inline std::atomic<Watch*> watch;
+
 class PlayedWire final : public Wire {
 public:
-    PlayedWire(World& world, int rank, Receive receive) : world_(world), rank_(rank), receive_(std::move(receive)) {}
+    PlayedWire(World& world, int rank, Receive receive)
+        : world_(world), rank_(rank), random_(delays + unsigned(rank)), receive_(std::move(receive))
+    {
+    }
 
     void post(int to, std::string letter) override
     {
+        if (Watch* const w = watch)
+            w->sends(rank_, to, letters, letter.data(), letter.size());
         world_.put({this_kind, rank_, to, letters}, std::move(letter));
         sent_++;
     }
     void send(int to, int tag, const void* data, size_t bytes, Done done) override
     {
+        if (Watch* const w = watch)
+            w->sends(rank_, to, tag, static_cast<const char*>(data), bytes);
         world_.put({this_kind, rank_, to, tag}, {static_cast<const char*>(data), bytes});
         done_.push_back(std::move(done));
         sent_++;
@@ -54,7 +71,7 @@ public:
         over.swap(done_);
         for (auto e = expected_.begin(); e != expected_.end();) {
             std::string data;
-            if (world_.take({this_kind, e->from, rank_, e->tag}, data)) {
+            if (!is_late() && world_.take({this_kind, e->from, rank_, e->tag}, data)) {
                 HOLDS(data.size() == e->bytes);
                 std::memcpy(e->data, data.data(), data.size());
                 over.push_back(std::move(e->done));
@@ -67,18 +84,21 @@ public:
             done();
             any = true;
         }
-        int from;
-        for (std::string letter; world_.take_any(this_kind, rank_, letters, from, letter); any = true) {
-            received_++;
-            receive_(from, letter.data(), letter.size());
-        }
+        for (int from = 0; from < world_.ranks(); from++)
+            for (std::string letter; !is_late() && world_.take({this_kind, from, rank_, letters}, letter); any = true) {
+                received_++;
+                receive_(from, letter.data(), letter.size());
+            }
         return any;
     }
     void wait() override
     {
         uint64_t seen = 0;
         while (!poll())
-            world_.wait(seen);
+            if (delays)
+                std::this_thread::sleep_for(std::chrono::microseconds(20)); // something may have been left
+            else
+                world_.wait(seen);
     }
     uint64_t sent() const override { return sent_; }
     uint64_t received() const override { return received_; }
@@ -87,6 +107,8 @@ public:
     void close() override {}
 
 private:
+    bool is_late() { return delays && (random_ = random_ * 1103515245 + 12345) >> 16 & 1; }
+
     static constexpr const char* this_kind = "wire";
     static constexpr int letters = 0;
     struct Expected {
@@ -97,6 +119,7 @@ private:
     };
     World& world_;
     const int rank_;
+    unsigned random_;
     Receive receive_;
     std::vector<Done> done_;
     std::deque<Expected> expected_;
@@ -197,11 +220,15 @@ struct Rank {
 };
 inline thread_local Rank* Rank::own;
 
+inline Pool::Running& running_of(const ws_task* task)
+{
+    return *static_cast<Pool::Running*>(const_cast<void*>(task->reserved[0]));
+}
+
 inline void give_result(ws_task* task, uint64_t value)
 {
-    auto* const running = static_cast<Pool::Running*>(const_cast<void*>(task->reserved[0]));
     std::string error;
-    HOLDS(running->pool->result(*running, &value, sizeof value, error) == 0);
+    HOLDS(running_of(task).pool->result(running_of(task), &value, sizeof value, error) == 0);
 }
 
 inline void sum_up(void* into, const void* from, void*)

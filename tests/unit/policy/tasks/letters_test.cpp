@@ -32,6 +32,14 @@ Packed task(uint64_t bytes, bool apart = false)
     return {3, 7, 0, 1, uint8_t(apart), 5, 5, 0, bytes, 2, {}};
 }
 
+std::string deliver(const std::vector<User>& users)
+{
+    std::string text = letter(Letter::deliver, Deliver{1, uint32_t(users.size())});
+    for (const User& u : users)
+        text.append(reinterpret_cast<const char*>(&u), sizeof u);
+    return text;
+}
+
 // Goes through the tasks as Pool::receive_tasks() does. False if it would read beyond the letter.
 bool walks(const std::string& text)
 {
@@ -69,8 +77,13 @@ TEST_CASE("letters that ranks write make sense", "[letters]")
     CHECK(fits(letter(Letter::give, gift)));
     CHECK(fits(letter(Letter::gave, Gave{gift, 2})));
     CHECK(fits(letter(Letter::changed, Came{0, 0})));
-    CHECK(fits(letter(Letter::result, ResultHead{1, 0, 0, 0, 6}) + "result"));
-    CHECK(fits(letter(Letter::result, ResultHead{1, 0, 1, 16383, 1 << 20})));
+    CHECK(fits(letter(Letter::result, ResultHead{1, 0, Way::here, 0, 6}) + "result"));
+    CHECK(fits(letter(Letter::result, ResultHead{1, 0, Way::apart, 16383, 1 << 20})));
+    CHECK(fits(letter(Letter::result, ResultHead{1, 0, Way::kept, 0, 1 << 20})));
+    CHECK(fits(deliver({})));
+    CHECK(fits(deliver({{0, 1}, {5, 7}})));
+    CHECK(fits(letter(Letter::value, ValueHead{5, 1, 2, 16383, 1 << 20})));
+    CHECK(fits(letter(Letter::given_up, GaveUp{7})));
     CHECK(fits(letter(Letter::cancel, Cancel{5, 2})));
     CHECK(fits(letter(Letter::ask)));
     CHECK(fits(letter(Letter::begin)));
@@ -113,8 +126,18 @@ TEST_CASE("numbers beyond what a pool has are noticed", "[letters]")
     p = task(8);
     p.group = 3;
     CHECK_FALSE(fits(tasks({p})));
-    CHECK_FALSE(fits(letter(Letter::result, ResultHead{1, 0, 1, 16384, 8})));
-    CHECK_FALSE(fits(letter(Letter::result, ResultHead{1, 0, 1, 5, UINT64_MAX - 7})));
+    CHECK_FALSE(fits(letter(Letter::result, ResultHead{1, 0, Way::apart, 16384, 8})));
+    CHECK_FALSE(fits(letter(Letter::result, ResultHead{1, 0, Way::apart, 5, UINT64_MAX - 7})));
+    CHECK_FALSE(fits(letter(Letter::result, ResultHead{1, 0, Way(3), 0, 8})));
+    CHECK_FALSE(fits(deliver({{0, 1}, {6, 1}})));
+    CHECK_FALSE(fits(deliver({{-1, 1}})));
+    CHECK_FALSE(fits(deliver({{0, 1}}).substr(0, 20)));
+    CHECK_FALSE(fits(letter(Letter::deliver, Deliver{1, UINT32_MAX})));
+    CHECK_FALSE(fits(letter(Letter::value, ValueHead{6, 1, 2, 5, 1 << 20})));
+    CHECK_FALSE(fits(letter(Letter::value, ValueHead{-1, 1, 2, 5, 1 << 20})));
+    CHECK_FALSE(fits(letter(Letter::value, ValueHead{1, 1, 2, 16384, 1 << 20})));
+    CHECK_FALSE(fits(letter(Letter::value, ValueHead{1, 1, 2, 5, UINT64_MAX - 7})));
+    CHECK_FALSE(fits(letter(Letter::given_up)));
     p = task(8, true);
     p.bytes = UINT64_MAX - 7;
     CHECK_FALSE(fits(tasks({p})));
