@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tasks_test.py MPIRUN PROGRAMS PART: pools of tasks in jobs. oracle: each task exactly once, whoever moves them; soak: 10^8 of them, and the
 longest and the largest; cases: what task.h promises, and its errors; threads:
-that put tasks; trouble: killed and stopped ranks; fine: tasks that take less than a microsecond."""
+that put tasks; delivered: large results that other ranks need; trouble: killed and stopped ranks; fine: tasks that take less than a microsecond."""
 import contextlib
 import json
 import os
@@ -131,6 +131,20 @@ def cases():
     expect_lines(result, result.err, "'centre' is not one of central, neighbours, random, lifeline, none")
 
 
+def delivered():
+    """Large results go once to each rank whose tasks need them, and are as without a pool."""
+    for ranks, workshare in ((1, False), (1, True)):
+        result = job('tasks_delivered', ranks=ranks, workshare=workshare)
+        expect_lines(result, result.out, '^right: 0 bytes moved')
+    for ranks, nodes in ((4, 2), (6, 3)):
+        result = job('tasks_delivered', ranks=ranks, nodes=nodes)
+        expect_lines(result, result.out, '^right: [1-9]')
+    for ranks in 2, 4, 5:
+        for seed in range(4):
+            result = job('tasks_delivered', 'apart', ranks=ranks, nodes=ranks, env={'WS_CHAOS': str(seed)} if seed else None)
+            expect_lines(result, result.out, '^right: [1-9]')
+
+
 def threads():
     """What threads put while the pool runs is run once, also where it moves while the run ends."""
     for ranks, nodes, how in ((1, 1, None), (2, 1, None), (2, 2, None), (3, 3, None), (4, 2, 'random'), (2, 2, None)):
@@ -248,5 +262,5 @@ def threads_of(pid, is_awaited):
     return found
 
 
-{'oracle': oracle, 'soak': soak, 'cases': cases, 'threads': threads, 'trouble': trouble, 'fine': fine}[sys.argv[3]]()
+{'oracle': oracle, 'soak': soak, 'cases': cases, 'threads': threads, 'delivered': delivered, 'trouble': trouble, 'fine': fine}[sys.argv[3]]()
 finish()
