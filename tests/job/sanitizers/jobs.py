@@ -44,6 +44,7 @@ for seed in range(1, 21 if soak else 2):
         job(*args, **how)
 job('tasks_cases', 'new_kinds', ranks=1)
 job('tasks_cases', 'waits', ranks=4, MPIR_CVAR_NUM_CLIQUES='2', steals=False)
+job('tasks_delivered', ranks=4, MPIR_CVAR_NUM_CLIQUES='2', steals=False, WS_CHAOS='1')
 
 if CORES < 2:
     skip('needs two cores for the errors that must be found')
