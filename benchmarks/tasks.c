@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tasks --what list|uts|bag|balanced|pipeline|large|cost [options]: pools of tasks (workshare/task.h), all of them on
- * rank 0 at first.
+ * tasks --what list|uts|bag|balanced|pipeline|large|results|cost [options]: pools of tasks (workshare/task.h), all of
+ * them on rank 0 at first.
  *
  *   list      list ranking by pointer jumping, the program of the paper on NBLB: in each of log2(n) rounds a task for
  *             each --grain elements; an element takes --cost each time
@@ -13,13 +13,17 @@
  *   pipeline  --tasks tasks of a first kind, each of which puts one of the next, three kinds in all, of 1, 2 and 3
  *             times --cost
  *   large     --tasks tasks of --bytes each: the bandwidth of moving, and of MPI_Send between the same ranks
+ *   results   --tasks chains of 8 tasks on the ranks but 0 in turn; each gets the result of the one before, of --bytes,
+ *             and only the last ones are needed on rank 0
  *   cost      --tasks empty ones on their own rank: nanoseconds a task
  *
  * With --alone (of uts) each rank searches the whole tree, in a pool of its own: what the cores give at the same time.
  * With --by-hand (of list) there is no pool: each rank does an even share of the elements, as a program could that knew
- * all before. With --sleep tasks sleep for what they would compute. "limit_s" is the time that no balancer could beat:
- * all work over all ranks, or the longest task. For bag and pipeline, "busy" is the part of all ranks' time, until the
- * last task began, that was spent in tasks. For list, "in_runs_s" is the time without the program's own messages.
+ * all before. With --alone (of results) a chain stays on one rank; with --in-turn (of results) the pool runs once for
+ * each step, so that all results come to rank 0 before it puts the next tasks. With --sleep tasks sleep for what they
+ * would compute. "limit_s" is the time that no balancer could beat: all work over all ranks, or the longest task. For
+ * bag and pipeline, "busy" is the part of all ranks' time, until the last task began, that was spent in tasks. For
+ * list, "in_runs_s" is the time without the program's own messages.
  */
 #include "bench.h"
 #include "uts.h"
@@ -32,7 +36,7 @@
 
 static double cost = 100e-6;
 static long grain = 1;
-static bool sleeps, alone, by_hand;
+static bool sleeps, alone, by_hand, in_turn;
 static ws_pool *pool;
 static const char *me = "tasks";
 static double in_runs;           /* seconds, of list */
@@ -375,6 +379,62 @@ static void large(double *moving, double *messages)
     MPI_Allreduce(mine, moving, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
 
+/* ---- results that the next task needs */
+
+enum { steps = 8 };
+
+static int add_one(struct ws_task *task)
+{
+    const long chain = *(const long *) task->data;
+    const size_t words = bytes_each / sizeof(long);
+    const void *data = NULL;
+    size_t bytes = 0;
+    long *const result = malloc(words * sizeof *result);
+    const bool is_first = ws_task_get_input(task, 0, &data, &bytes) != 0;
+    for (size_t i = 0; i < words; i++)
+        result[i] = is_first ? chain + (long) i : ((const long *) data)[i] + 1;
+    const int error = ws_task_set_result(task, result, words * sizeof *result);
+    free(result);
+    return error;
+}
+
+static double results(void)
+{
+    const struct ws_task_kind kind = {.name = "step", .run = add_one, .result = SIZE_MAX };
+    uint64_t *const futures = malloc(sizeof *futures * (size_t) tasks);
+    long *const last = malloc(bytes_each), wrong = 0;
+    int number;
+    must(ws_pool_register(pool, &kind, &number));
+    must(ws_pool_run(pool));    /* the ranks know each other */
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double began = bench_now();
+    for (int step = 0; step < steps; step++) {
+        for (long chain = 0; bench_rank == 0 && chain < tasks; chain++) {
+            const uint64_t before = futures[chain];
+            const struct ws_task_options options = {
+                .pinned = 1, .future = &futures[chain], .inputs = &before, .inputs_count = step > 0,
+                .has_rank = 1, .rank = (int) (1 + (chain + (alone ? 0 : step)) % (bench_ranks - 1))
+            };
+            must(ws_pool_put(pool, number, &chain, sizeof chain, &options));
+            if (step > 0)
+                must(ws_pool_drop_result(pool, before));
+        }
+        if (in_turn || step == steps - 1)
+            must(ws_pool_run(pool));
+    }
+    const double seconds = bench_now() - began;
+    for (long chain = 0; bench_rank == 0 && chain < tasks; chain++) {
+        must(ws_pool_get_result(pool, futures[chain], last, bytes_each, NULL));
+        for (size_t i = 0; i < bytes_each / sizeof *last; i++)
+            wrong += last[i] != chain + (long) i + steps - 1;
+    }
+    if (wrong)
+        bench_fail(1, "%s: WRONG: %ld numbers of the results", me, wrong);
+    free(futures);
+    free(last);
+    return seconds;
+}
+
 /* ---- cost */
 
 static int nothing(struct ws_task *task)
@@ -402,30 +462,36 @@ static double empty_ns(void)
 static void usage(void)
 {
     if (bench_rank == 0)
-        puts("tasks --what list|uts|bag|balanced|pipeline|large|cost [--elements N] [--tree T1|T3] [--tasks N] "
-             "[--grain N] "
-             "[--cost TIME]\n"
-             "      [--bytes N] [--seed N] [--sleep] [--alone] [--by-hand] [--json]: pools of tasks, all on rank 0 at "
-             "first");
+        puts(
+            "tasks --what list|uts|bag|balanced|pipeline|large|results|cost [--elements N] [--tree T1|T3] [--tasks N]\n"
+            "      [--grain N] [--cost TIME] [--bytes N] [--seed N] [--sleep] [--alone] [--by-hand] [--in-turn] "
+            "[--json]:\n"
+            "pools of tasks, all on rank 0 at first");
 }
 
 static void check_what(const char *what)
 {
-    static const char *const whats[] = { "list", "uts", "bag", "balanced", "pipeline", "large", "cost", NULL };
+    static const char *const whats[] = { "list",  "uts",     "bag",  "balanced", "pipeline",
+                                         "large", "results", "cost", NULL };
     int known = 0;
     while (whats[known] && strcmp(whats[known], what))
         known++;
     if (!whats[known])
-        bench_fail(2, "%s: --what takes list, uts, bag, balanced, pipeline, large or cost, not '%s'", me, what);
-    if (alone && strcmp(what, "uts"))
-        bench_fail(2, "%s: --alone is for uts, not for '%s'", me, what);
+        bench_fail(2, "%s: --what takes list, uts, bag, balanced, pipeline, large, results or cost, not '%s'", me,
+                   what);
+    if (alone && strcmp(what, "uts") && strcmp(what, "results"))
+        bench_fail(2, "%s: --alone is for uts and results, not for '%s'", me, what);
+    if (in_turn && strcmp(what, "results"))
+        bench_fail(2, "%s: --in-turn is for results, not for '%s'", me, what);
+    if (bench_ranks < 2 && !strcmp(what, "results"))
+        bench_fail(2, "%s: --what results needs two ranks", me);
     if (by_hand && strcmp(what, "list"))
         bench_fail(2, "%s: --by-hand is for list, not for '%s'", me, what);
 }
 
 int main(int argc, char **argv)
 {
-    enum { WHAT = 1, ELEMENTS, TREE, TASKS, GRAIN, COST, BYTES, SEED, SLEEP, ALONE, BY_HAND, JSON, HELP };
+    enum { WHAT = 1, ELEMENTS, TREE, TASKS, GRAIN, COST, BYTES, SEED, SLEEP, ALONE, BY_HAND, IN_TURN, JSON, HELP };
     static const struct option options[] = { { "what", required_argument, NULL, WHAT },
                                              { "elements", required_argument, NULL, ELEMENTS },
                                              { "tree", required_argument, NULL, TREE },
@@ -437,6 +503,7 @@ int main(int argc, char **argv)
                                              { "sleep", no_argument, NULL, SLEEP },
                                              { "alone", no_argument, NULL, ALONE },
                                              { "by-hand", no_argument, NULL, BY_HAND },
+                                             { "in-turn", no_argument, NULL, IN_TURN },
                                              { "json", no_argument, NULL, JSON },
                                              { "help", no_argument, NULL, HELP },
                                              { 0, 0, 0, 0 } };
@@ -460,12 +527,13 @@ int main(int argc, char **argv)
         case SLEEP: sleeps = true; break;
         case ALONE: alone = true; break;
         case BY_HAND: by_hand = true; break;
+        case IN_TURN: in_turn = true; break;
         case JSON: json = true; break;
         case HELP: usage(); MPI_Finalize(); return 0;
         }
     check_what(what);
     double seconds = 0, limit = 0, busy = 0, moving = 0, messages = 0, ns = 0;
-    must(ws_pool_create(alone ? MPI_COMM_SELF : MPI_COMM_WORLD, &pool));
+    must(ws_pool_create(alone && !strcmp(what, "uts") ? MPI_COMM_SELF : MPI_COMM_WORLD, &pool));
     if (!strcmp(what, "list"))
         seconds = list_ranking(&limit);
     else if (!strcmp(what, "uts"))
@@ -476,24 +544,27 @@ int main(int argc, char **argv)
         seconds = balanced(&limit);
     else if (!strcmp(what, "large"))
         large(&moving, &messages);
+    else if (!strcmp(what, "results"))
+        seconds = results();
     else
         ns = empty_ns();
     struct ws_pool_counts counts;
     must(ws_pool_get_counts(pool, &counts));
-    unsigned long long mine[3] = { counts.run, counts.moved_in, counts.letters }, all[3];
-    MPI_Reduce(mine, all, 3, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    unsigned long long mine[4] = { counts.run, counts.moved_in, counts.letters, counts.bytes_out }, all[4];
+    MPI_Reduce(mine, all, 4, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     must(ws_pool_free(&pool));
     if (bench_rank == 0 && json)
         printf("{\"program\": \"%s\", \"what\": \"%s\", \"ranks\": %d, \"seconds\": %.6f, \"limit_s\": %.6f, \"run\": "
-               "%llu, \"moved\": %llu, "
+               "%llu, \"moved\": %llu, \"moved_bytes\": %llu, "
                "\"letters\": %llu, \"busy\": %.4f, \"in_runs_s\": %.6f, \"moving_mb_s\": %.1f, \"messages_mb_s\": "
                "%.1f, \"empty_ns\": %.1f",
-               me, what, bench_ranks, seconds, limit, all[0], all[1], all[2], busy, in_runs, 1e-6 * moving,
+               me, what, bench_ranks, seconds, limit, all[0], all[1], all[3], all[2], busy, in_runs, 1e-6 * moving,
                1e-6 * messages, ns);
     else if (bench_rank == 0)
-        printf("%.6f s, limit %.6f s, %llu tasks, %llu moved, %llu letters; moving %.1f MB/s, messages %.1f MB/s; "
+        printf("%.6f s, limit %.6f s, %llu tasks, %llu moved (%.3f MB with results), %llu letters; moving %.1f MB/s, "
+               "messages %.1f MB/s; "
                "empty task %.1f ns\n",
-               seconds, limit, all[0], all[1], all[2], 1e-6 * moving, 1e-6 * messages, ns);
+               seconds, limit, all[0], all[1], 1e-6 * (double) all[3], all[2], 1e-6 * moving, 1e-6 * messages, ns);
     bench_json_end(json);
     MPI_Finalize();
     return 0;
