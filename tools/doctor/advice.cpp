@@ -250,7 +250,8 @@ void advise_regions(const Report& r, size_t run, Counsel& c)
                                                       r.totals.openmp_regions, duration(region_s).c_str(),
                                                       percent(all_s, r.elapsed_s * r.ranks));
     // A virtual thread is not divided: on average half of one is left when the others have ended.
-    const double whole = 1 / (2 * double(ws_virtual_threads(unsigned(ranks_of_node(r)), unsigned(r.conditions.cpus))));
+    const double whole =
+        1 / (2 * double(ws_virtual_threads(unsigned(ranks_of_node(r)), unsigned(r.conditions.cpus), 1, 0)));
     Advice share = {"share", run, "Share the program's parallel regions: -workshare-openmp=share",
                     gain_of(r, in_loops, in_loops, in_loops, slower + whole), false, basis,
                     "the program is right with any number of threads; try it with OMP_NUM_THREADS=16 first",

@@ -122,8 +122,11 @@ static unsigned virtual_threads(const char *mode, const char *own_threads)
     if (threads == 0) {
         const unsigned pretended = number_in("WS_CORES");
         const long online = sysconf(_SC_NPROCESSORS_ONLN); /* of the node: ranks may be bound to some of them */
-        threads = ws_virtual_threads(ranks, pretended ? pretended : online > 0 ? (unsigned) online : 0);
-        threads = own > 1 && threads < 2 * own ? 2 * own : threads;
+        const unsigned cpus = pretended ? pretended : online > 0 ? (unsigned) online : 0;
+        const char *workers = value_of("WS_WORKERS");
+        const unsigned spare = ranks && cpus > ranks ? cpus / ranks - 1 : 0; /* cores of each rank */
+        const int is_auto = workers && strcmp(workers, "auto") == 0;
+        threads = ws_virtual_threads(ranks, cpus, own, is_auto ? spare : number_of(workers));
     }
     threads = limit && threads > limit ? limit : threads;
     return threads > 256 ? 256 : threads;
