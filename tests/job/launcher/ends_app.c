@@ -10,6 +10,9 @@
  *                                            has entered the barrier at its end
  *   ends_app alone                           rank 1 kills itself, and the others go on for a second
  *   ends_app wait                            waits for a signal
+ *   ends_app spawn HOW STATUS                starts as many processes, and rank 1 of them does that while all
+ *                                            others wait for it; HOW: exit, _exit, abort, alone or after
+ *   ends_app spawns                          prints whether this MPICH can start processes
  *   ends_app reduce */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -62,6 +65,41 @@ static int reduce(int rank, int size)
     return bad;
 }
 
+/* Ends this process, unless `how` is another way. */
+static void end(const char *how, int status)
+{
+    if (!strcmp(how, "exit"))
+        exit(status);
+    if (!strcmp(how, "_exit"))
+        _exit(status);
+    if (!strcmp(how, "abort"))
+        MPI_Abort(MPI_COMM_WORLD, status);
+    if (!strcmp(how, "alone"))
+        kill(getpid(), SIGKILL);
+}
+
+/* Starts as many processes as there are. Rank 1 of them ends as `argv` says, while all others wait for it. Returns
+ * main's value. */
+static int spawn(int rank, int size, char **argv)
+{
+    const char *how = argv[2];
+    int status = atoi(argv[3]), is_started;
+    MPI_Comm between, all;
+    MPI_Comm_get_parent(&between);
+    is_started = between != MPI_COMM_NULL;
+    if (!is_started)
+        MPI_Comm_spawn(argv[0], argv + 1, size, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between, MPI_ERRCODES_IGNORE);
+    MPI_Intercomm_merge(between, is_started, &all);
+    MPI_Barrier(all);
+    if (is_started && rank == 1)
+        end(how, status);
+    MPI_Barrier(all);
+    MPI_Comm_free(&all);
+    MPI_Comm_disconnect(&between);
+    MPI_Finalize();
+    return is_started && rank == 1 ? status : 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "", *rank_text = getenv("PMI_RANK");
@@ -83,16 +121,12 @@ int main(int argc, char **argv)
             printf("waiting\n"), fflush(stdout);
         pause();
     }
-    if (rank == 1) {
-        if (!strcmp(how, "exit"))
-            exit(status);
-        if (!strcmp(how, "_exit"))
-            _exit(status);
-        if (!strcmp(how, "abort"))
-            MPI_Abort(MPI_COMM_WORLD, status);
-        if (!strcmp(how, "alone"))
-            kill(getpid(), SIGKILL);
-    }
+    if (!strcmp(how, "spawns") && rank == 0)
+        puts(MPICH_NUMVERSION >= 50000000 ? "yes" : "no");
+    if (!strcmp(how, "spawn"))
+        return spawn(rank, size, argv);
+    if (rank == 1)
+        end(how, status);
     if (!strcmp(how, "alone")) {
         for (unsigned left = 1; left;) /* a signal that says that rank 1 is gone ends a sleep */
             left = sleep(left);

@@ -75,6 +75,20 @@ expect('nobody killed', result(start('-disable-auto-cleanup', '-n', '2', APP)), 
 expect('no MPI', result(start('-n', '2', 'true')), (0, '', ''))
 expect('no MPI, status 3', result(start('-n', '2', 'sh', '-c', 'exit 3')), (3, '', ''))
 
+# A process that MPI_Comm_spawn has started ends the job as one that mpirun has started. MPICH 4 starts none with ch4:ucx.
+if result(start('-n', '1', APP, 'spawns')) == (0, 'yes\n', ''):
+    for args in (), TWO, ('-workshare', '-workshare-quiet'):
+        host = 'b' if args == TWO else HOST
+        for how, status, code in ('exit', 0, 1), ('exit', 7, 7), ('_exit', 7, 7):
+            expect(f'{args} spawned, {how} {status}', result(start(*args, '-n', '2', APP, 'spawn', how, str(status))),
+                   (code, '', f'mpiexec: rank 1 on host {host} exited with status {status} before MPI_Finalize\n'))
+        code, out, err = result(start(*args, '-n', '2', APP, 'spawn', 'abort', '5'))
+        expect(f'{args} spawned, abort', (code, out, err.count('Abort(5)')), (5, '', 1))
+        code, out, err = result(start(*args, '-n', '2', APP, 'spawn', 'alone', '0'))
+        expect(f'{args} spawned, killed', (code, out.count('BAD TERMINATION'), err), (9, 1, ''))
+        for status in 0, 3:
+            expect(f'{args} spawned, status {status} after MPI_Finalize', result(start(*args, '-n', '2', APP, 'spawn', 'after', str(status))), (status, '', ''))
+
 
 def waiting(*args, env=None):
     job = start(*args, '-n', '2', APP, 'wait', env=env)
