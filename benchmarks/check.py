@@ -273,6 +273,12 @@ def main():
         check(sizes == [(2, 4), (4, 8), (8, 4), (4, 2)], "flex_resize", done)
         done = run(2, [], "flex_resize", "")
         check(done.returncode == 2 and "takes four ranks or more" in done.stderr, "flex_resize on 2 ranks", done)
+        done = run(2, ["-workshare", "-workshare-quiet"], "flex_spawn", "--bytes 1048576 --iterations 2 --repeats 2 --json")
+        if done.returncode == 77:   # MPICH 4 with ch4:ucx
+            check("flex_spawn: this MPI starts no processes: " in done.stderr, "flex_spawn, which cannot start any", done)
+        else:
+            sizes = [(r["from"], r["to"]) for r in json.loads(done.stdout)["changes"]] if done.returncode == 0 else []
+            check(sizes == 2 * [(2, 4), (4, 8), (8, 4), (4, 2)], "flex_spawn", done)
         done = run(2, ["-bind-to", "core"], "reorder_product", "")
         check(done.returncode == 2 and "needs a square number of ranks, not 2" in done.stderr, "reorder_product on 2 ranks", done)
         # The demo must count what ranks use as the job's own, not as others'.

@@ -17,11 +17,12 @@ TOP = os.path.dirname(os.path.dirname(TOOLS))
 
 
 class Failure(Exception):
-    """A run that gave no result: what it was and what it said. `wrong`: the program ran and its result was wrong."""
+    """A run that gave no result: what it was and what it said. `wrong`: the program ran and its result was wrong. `status`: its exit status, if
+    it had one."""
 
-    def __init__(self, message, wrong=False):
+    def __init__(self, message, wrong=False, status=None):
         super().__init__(message)
-        self.wrong = wrong
+        self.wrong, self.status = wrong, status
 
 
 def cpu_groups():
@@ -124,6 +125,9 @@ class Launcher:
     def __init__(self, prefix, programs, ranks, bind, limit):
         self.prefix, self.programs, self.ranks, self.bind, self.limit = prefix, programs, ranks, bind, limit
 
+    def name(self):
+        return "Workshare's own MPICH"
+
     def path(self, program):
         return os.path.join(self.programs, program)
 
@@ -145,8 +149,9 @@ class Launcher:
         library = next(name for name in files if name.endswith("/libmpich.so.12"))
         return os.path.dirname(library), f"Debian's libmpich12 {version}"
 
-    def command(self, program, options=(), workshare=False, ranks=None, bind=None, flags=()):
-        """mpirun's command line; a `program` that is no path is one of the benchmarks'."""
+    def command(self, program, options=(), workshare=False, ranks=None, bind=None, flags=(), spawns=False):
+        """mpirun's command line; a `program` that is no path is one of the benchmarks'. `spawns`: Workshare is to reach the processes that it starts, as
+        it always does here."""
         bind = bind or self.bind
         command = [os.path.join(self.prefix, "bin", "mpirun")]
         command += ["-workshare", "-workshare-quiet"] if workshare else []
@@ -164,7 +169,7 @@ class Launcher:
         are under "workshare".
 
         `libraries`: a folder with another libmpich.so.12 to run on, instead of the prefix's; same launcher.
-        `ranks`, `bind` and `flags` (of mpirun): as command() takes them."""
+        `ranks`, `bind`, `flags` (of mpirun) and `spawns`: as command() takes them."""
         command = self.command(program, [*options, "--json"], workshare, **how)
         environment = self.environment(libraries, env)
         with tempfile.TemporaryDirectory(prefix="workshare-") as folder:
@@ -181,7 +186,8 @@ class Launcher:
             took = time.monotonic() - began
             said = done.stderr.strip() or done.stdout.strip()
             if done.returncode != 0:
-                raise Failure(f"exit status {done.returncode}: {' '.join(command)}\n{said}", wrong="WRONG:" in said)
+                raise Failure(f"exit status {done.returncode}: {' '.join(command)}\n{said}", wrong="WRONG:" in said,
+                              status=done.returncode)
             try:
                 result = object_in(done.stdout)
             except ValueError:
@@ -209,7 +215,7 @@ class AnyMpi(Launcher):
     def path(self, program):
         return os.path.join(self.programs, f"{self.family}_{program}")
 
-    def command(self, program, options=(), workshare=False, ranks=None, bind=None, flags=()):
+    def command(self, program, options=(), workshare=False, ranks=None, bind=None, flags=(), spawns=False):
         ranks, bind = ranks or self.ranks, bind or self.bind
         command = [self.mpirun]
         if self.family == "openmpi" and bind == "core" and ranks > physical_cores():
@@ -219,7 +225,10 @@ class AnyMpi(Launcher):
         command += ["-n", str(ranks)]
         if workshare:
             own = [flag.replace("-workshare-", "--", 1) if flag.startswith("-workshare-") else flag for flag in map(str, flags)]
-            command += [os.path.join(self.prefix, "bin", "workshare"), "--quiet", *own]
+            ours = [os.path.join(self.prefix, "bin", "workshare"), "--quiet", *own]
+            command = [*ours, *command] if spawns else [*command, *ours]
+        if spawns:  # which mpirun may not survive: it is asked to end, and ends the processes
+            command = ["timeout", "60", *command]
         return command + [self.path(program), *map(str, options)]
 
     def environment(self, libraries=None, more=()):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Pools of tasks, rows that move (XMPI) and placement by load under another MPI: each task, row and rank is counted once, and the output is the same with and
 without `workshare`, except one line, which tells what only Workshare does."""
+import json
 import os
 import re
 import sys
@@ -75,6 +76,21 @@ def rows():
         expect(result, 'the module that counts operations was not found', 'papi.so: cannot open' not in result.err)
 
 
+@repeated
+def grow_and_shrink(prefix):
+    """The benchmark, which compares each number. Before mpirun, `workshare` reaches the processes that the program starts, too."""
+    result = run('flex_spawn', '--bytes', 1 << 20, '--iterations', 2, '--repeats', 2, '--json', ranks=2, prefix=prefix, workshare=False, limit=LIMIT, may_hang=True,
+                 leaves=SEGMENTS, env={'OMPI_MCA_btl_tcp_if_include': 'lo'})
+    # Open MPI 4.1 sometimes starts a process that waits for ever in PMIx_Init, with and without Workshare.
+    likely(result, 'MPI_Comm_spawn hung', result.code != 'time limit')
+    changes = json.loads(result.out)['changes'] if result.code == 0 else []
+    expect(result, 'not 2 -> 4 -> 8 -> 4 -> 2, twice', [(c['from'], c['to']) for c in changes] == 2 * [(2, 4), (4, 8), (8, 4), (4, 2)])
+    if not prefix:      # equal parts: of the processes that have rows before and after, only the first keeps some
+        moved = [(1 << 20) * 1e-6 * (1 - 1 / max(c['from'], c['to'])) for c in changes]
+        expect(result, f'not {moved} MB moved', all(abs(c['mb'] - mb) < 0.02 for c, mb in zip(changes, moved)))
+    expect(result, 'it says something', not result.err)
+
+
 def members():
     """Processes join a partition and leave it; those of Open MPI are started for it."""
     for workshare in True, False:
@@ -87,6 +103,8 @@ def members():
                 result = run('flex_members', mode, 2, ranks=2, workshare=workshare, limit=LIMIT, env={'OMPI_MCA_btl_tcp_if_include': 'lo'})
                 expect(result, 'it is not right', sorted(result.out.splitlines()) == ['right', 'right, in those that were started'])
         run('flex_members', 'die', 2, ranks=2, code='error', limit=LIMIT, env={'OMPI_MCA_btl_tcp_if_include': 'lo'}, leaves=SEGMENTS)
+        for prefix in (), (os.path.join(STAGE, 'bin/workshare'), '--mpi', FAMILY, '--quiet'):
+            grow_and_shrink(prefix)
 
 
 def placement():

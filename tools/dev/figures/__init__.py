@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tools/dev/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
-from . import advice, any_mpi, costs, crowd, flex, footprint, loops, messages, openmp, pays, placement, programs, reorder, sleeping, task_groups, task_patterns, tasks, tracing, unmodified
+from . import advice, any_mpi, costs, crowd, flex, footprint, loops, messages, openmp, pays, placement, programs, reorder, sleeping, spawn, task_groups, task_patterns, tasks, tracing, unmodified
 
 # The order of the table.
 GROUPS = {
@@ -21,6 +21,7 @@ GROUPS = {
     "codes": unmodified.codes,
     "anympi": any_mpi.any_mpi,
     "flex": flex.flex,
+    "spawn": spawn.spawn,
     "tasks": tasks.tasks,
     "task_groups": task_groups.task_groups,
     "task_patterns": task_patterns.task_patterns,
