@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "openmp/library/virtual_threads.h"
 
-#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch.hpp>
 
 TEST_CASE("virtual threads: four per core that could help, from 4 to 16", "[openmp]")
 {
