@@ -21,6 +21,7 @@
 #include <sched.h>
 
 extern "C" void ws_let_woken_run(); // mpi/attach.cpp: lend::Rank::let_woken_run()
+extern "C" void ws_has_waited(uint64_t began); // mpi/attach.cpp: lend::Rank::has_waited()
 
 namespace ws::host {
 
@@ -325,9 +326,13 @@ template <class Moves, class Needs, class Call>
 int collective(Group* group, Depends depends, int root, Site site, Moves moves, Needs needs, Call call)
 {
     if (WS_UNLIKELY(!group || !group->has_board())) {
-        if (!group || group->size() > 1)
+        const bool may_wait = !group || group->size() > 1;
+        if (may_wait)
             ring_all();
+        const uint64_t began = may_wait ? base::ticks() : 0;
         const int error = call();
+        if (may_wait && hooks.blocked)
+            ws_has_waited(began);
         site.learn();
         return error;
     }

@@ -406,6 +406,22 @@ void HomeThread::unblocked()
     waited_until_ = 0;
 }
 
+void HomeThread::has_waited(uint64_t began)
+{
+    if (is_another())
+        return;
+    const uint64_t took = ticks() - began;
+    rank_.loops.meter->waited_within(took);
+    if (took < rank_.times.spin_ticks)
+        return;
+    bump(lender_.seat().lend.blocked_ticks, took);
+    if (const Flag call = own_call_row(); call != no_row) {
+        CallRow& row = rank_.loops.board->call(call);
+        bump(row.waits);
+        bump(row.blocked_ticks, took);
+    }
+}
+
 // MPI_Test or the like found nothing. The program wants to go on at once, so the core is lent for one short chunk only.
 void HomeThread::polled()
 {

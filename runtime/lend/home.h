@@ -38,6 +38,7 @@ public:
     void blocked(unsigned polls);
     void unblocked();
     void polled();
+    void has_waited(uint64_t began);
 
     bool had_neighbours() const { return lender_.had_neighbours(); }
 

@@ -46,6 +46,9 @@ public:
     void blocked(unsigned polls) { home_.blocked(polls); }
     void unblocked() { home_.unblocked(); }
     void polled() { home_.polled(); }
+    // For a host: MPI itself has waited, from `began` until now, in a call in which nothing could be lent. That counts
+    // as a wait.
+    void has_waited(uint64_t began) { home_.has_waited(began); }
     void posted_for(window::Home& core)
     {
         if (WS_UNLIKELY(ring(core)))

@@ -415,6 +415,11 @@ extern "C" void ws_let_woken_run()
     if (ws::mpi::attached && ws::mpi::attached->lending)
         ws::mpi::attached->lending->let_woken_run();
 }
+extern "C" void ws_has_waited(uint64_t began)
+{
+    if (ws::mpi::attached && ws::mpi::attached->lending)
+        ws::mpi::attached->lending->has_waited(began);
+}
 
 WS_EXPORT int ws_fork_attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
 try {

@@ -222,6 +222,25 @@ static void rounds(void)
         printf("rounds %.3f\n", MPI_Wtime() - began);
 }
 
+/* A rank waits in a call of a communicator that has no row on which ranks see who has come: there are 256 rows. */
+static void many(void)
+{
+    enum { MANY = 300, TURNS = 10 };
+    MPI_Comm comms[MANY];
+    for (int i = 0; i < MANY; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    for (int turn = 0; turn < TURNS; turn++) {
+        int one = 1, sum = 0;
+        if (rank == 1)
+            usleep(50000);
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comms[MANY - 1]);
+        if (sum != ranks)
+            printf("wrong\n");
+    }
+    for (int i = 0; i < MANY; i++)
+        MPI_Comm_free(&comms[i]);
+}
+
 /* Rank 0 changes memory of rank 1, which waits for a message. */
 static void target(void)
 {
@@ -326,6 +345,8 @@ int main(int argc, char **argv)
         doubled();
     else if (!strcmp(argv[1], "rounds"))
         rounds();
+    else if (!strcmp(argv[1], "many"))
+        many();
     else if (!strcmp(argv[1], "target"))
         target();
     else if (!strcmp(argv[1], "killed"))

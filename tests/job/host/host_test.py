@@ -44,6 +44,14 @@ def rounds():
     likely(result, f'rounds are slow: {result.out}', float(result.out.split()[-1]) < 3)
 
 
+def many():
+    """Where nothing can be lent, as the call is MPI's alone, a wait counts as one all the same: else the rank that waits would seem to compute."""
+    result = run('host', 'many', title='many communicators')
+    waited = re.search(r'ranks waited in MPI ([\d.]+) %', result.err)
+    expect(result, f'the ranks waited for {waited and waited[1]} % of the time; one of two did for 0.5 s', waited and float(waited[1]) > 15)
+    expect(result, 'wrong', result.out == '')
+
+
 @repeated
 def target():
     """One-sided calls do not take longer because their target sleeps while it waits: under Open MPI 5.0 these took seconds."""
@@ -170,4 +178,5 @@ if CORES >= 2:
     gains()
     nothing()
     target()
+many()
 finish()
