@@ -31,4 +31,23 @@ private:
     uint64_t region_ = 0, progress_ = 0, since_ = 0, next_ = 0;
 };
 
+// How long the watchdog sleeps between two looks. Each wakes it on a core that computes, and costs a hundredth of a
+// millisecond there. So once all regions have gone on for a while it sleeps longer, until one stands still or a new one
+// comes.
+class Naps {
+public:
+    static constexpr unsigned first_us = 3000, calm_us = 24000, calm_after = 64;
+
+    unsigned next_us() const { return calm_ < calm_after ? first_us : calm_us; }
+    // A look has found that all open regions `went_on` since the one before. `sites`: regions that the program has.
+    void looked(bool went_on, unsigned sites)
+    {
+        calm_ = !went_on || sites != sites_ ? 0 : calm_ + (calm_ < calm_after);
+        sites_ = sites;
+    }
+
+private:
+    unsigned calm_ = 0, sites_ = 0;
+};
+
 } // namespace ws::openmp

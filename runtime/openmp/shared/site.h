@@ -35,6 +35,8 @@ struct alignas(64) RegionSite {
 
 // Any thread. Null: no memory, or more regions than are kept.
 RegionSite* find_site(const void* function);
+// How many there are. Any thread.
+unsigned sites_made();
 // Any thread. Never null.
 ws_site* site_after(RegionSite& site, const void* barrier);
 // Any thread. The order of a round's virtual threads; `loop` is one of the site's. Null: no memory, or those that were

@@ -188,8 +188,10 @@ const char* why_stuck(const Look& look, uint64_t since, uint64_t now)
     return nullptr;
 }
 
-void look_at(FiberCrew& crew, uint64_t now)
+// Returns whether its region, if one is open, has gone on since the last look.
+bool look_at(FiberCrew& crew, uint64_t now)
 {
+    bool went_on = true;
     Hardware::fetch_add_full(crew.looked_at, 1); // full: pairs with ~VirtualTeam()
     if (VirtualTeam* const team = base::load_acquire(crew.open)) {
         const auto patience = uint64_t(stuck_look_us * loop::host().ticks_per_us);
@@ -200,17 +202,21 @@ void look_at(FiberCrew& crew, uint64_t now)
             if (const char* why = why_stuck(look, crew.looks.since(), now); why && !look.is_over())
                 team->give_threads(why);
         }
+        went_on = crew.looks.since() == now;
     }
     Hardware::store_release(crew.looked_at, 0);
+    return went_on;
 }
 
 void* watch(void*)
 {
-    for (;;) {
-        usleep(unsigned(stuck_look_us / 2));
+    for (Naps naps;;) {
+        usleep(naps.next_us());
         const uint64_t now = base::ticks();
+        bool went_on = true;
         for (FiberCrew* crew = all_crews(); crew; crew = crew->next)
-            look_at(*crew, now);
+            went_on = look_at(*crew, now) && went_on;
+        naps.looked(went_on, sites_made());
     }
     return nullptr;
 }

@@ -221,3 +221,20 @@ TEST_CASE("threads that compute for long are looked at less and less often, and 
     CHECK(count == 1);
     CHECK(looks.since() == 1001000);
 }
+
+TEST_CASE("the watchdog sleeps longer once all regions have gone on for a while, until one stands still or is new")
+{
+    Naps naps;
+    const auto look = [&](unsigned times, bool went_on, unsigned sites) {
+        for (unsigned i = 0; i < times; i++)
+            naps.looked(went_on, sites);
+        return naps.next_us();
+    };
+    CHECK(look(Naps::calm_after, true, 2) == Naps::first_us); // the first ones were new
+    CHECK(look(1, true, 2) == Naps::calm_us);
+    CHECK(look(1000, true, 2) == Naps::calm_us);
+    CHECK(look(1, false, 2) == Naps::first_us);
+    CHECK(look(Naps::calm_after - 1, true, 2) == Naps::first_us);
+    CHECK(look(1, true, 2) == Naps::calm_us);
+    CHECK(look(1, true, 3) == Naps::first_us);
+}
