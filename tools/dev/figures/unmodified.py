@@ -118,9 +118,10 @@ def unmodified(run, quick):
     options = ["--balanced", "--steps", measure.calibrated(run, "5ms", "--balanced"), "--no-serial", "--repeats", 50 if quick else 200]
     for compiler in (c for c in OPENMP if run.has(f"double_loop_unmodified_{c}")):
         balanced = lambda **how: run.run(f"double_loop_unmodified_{compiler}", options, env={"OMP_NUM_THREADS": "1"}, **how)  # noqa: E731
-        plain, ours = measure.in_turn(5 if quick else 11, balanced, lambda: balanced(workshare=True))
+        plain, ours, shared = measure.in_turn(5 if quick else 11, balanced, lambda: balanced(workshare=True), lambda: balanced(workshare=True, flags=["-workshare-openmp", "share"]))
         yield compare(f"unmodified balanced loop, 5 ms, {OPENMP[compiler]}: -workshare and nothing else / without", ours, plain, median_us, "us", 1.01,
                       "regions are shared where no program can tell")
+        yield compare(f"unmodified balanced loop, 5 ms, {OPENMP[compiler]}: share / without", shared, plain, median_us, "us", 1.01, "chunks of one iteration")
     for compiler in (c for c in OPENMP if run.has(f"double_loop_unmodified_{c}")):
         for schedule, flags in SCHEDULES:
             ours = sleeping(run, compiler, [*flags, "--repeats", 3 if quick else 8])
