@@ -76,6 +76,10 @@ public:
     // All members are processes of this job.
     bool is_of_this_job() const;
 
+    // It is a file's: its calls may take long without waiting for other ranks.
+    void be_of_file() { is_of_file_ = true; }
+    bool is_of_file() const { return is_of_file_; }
+
     // The members on this node: their number, the rank that takes the row, and a visit to each in rank order.
     unsigned node_members() const { return unsigned(members_.size()); }
     int leader() const { return members_[0].rank; }
@@ -126,6 +130,7 @@ private:
     std::vector<int> world_;
     std::vector<NodeRank> members_; // on this node, in the order of their ranks in the group
     int rank_;
+    bool is_of_file_ = false;
     CallBoard* board_ = nullptr;
     int row_ = CallBoard::none;
     unsigned own_ = 0; // rank on the node

@@ -335,8 +335,11 @@ void made_win(MPI_Comm parent, MPI_Win win)
 
 void made_file(MPI_Comm parent, MPI_File file)
 {
-    if (active)
-        keep(key_of(file, HandleKind::file), made_on(parent));
+    if (!active)
+        return;
+    std::unique_ptr<Group> group = made_on(parent);
+    group->be_of_file();
+    keep(key_of(file, HandleKind::file), std::move(group));
 }
 
 std::unique_ptr<Group> take_file(MPI_File file)

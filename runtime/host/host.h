@@ -326,13 +326,16 @@ template <class Moves, class Needs, class Call>
 int collective(Group* group, Depends depends, int root, Site site, Moves moves, Needs needs, Call call)
 {
     if (WS_UNLIKELY(!group || !group->has_board())) {
-        const bool may_wait = !group || group->size() > 1;
-        if (may_wait)
+        const bool has_others = !group || group->size() > 1;
+        if (has_others)
             ring_all();
+        const bool is_root = group && group->rank() == root;
+        const bool may_wait = has_others && group && !group->is_of_file() && site.waits() &&
+                              (depends == Depends::on_root ? !is_root : depends != Depends::root_on_all || is_root);
         const uint64_t began = may_wait ? base::ticks() : 0;
         const int error = call();
         if (may_wait && hooks.blocked)
-            ws_has_waited(began);
+            ws_has_waited(began); // with what MPI computes in it: how long it has waited is not seen
         site.learn();
         return error;
     }

@@ -46,8 +46,7 @@ public:
     void blocked(unsigned polls) { home_.blocked(polls); }
     void unblocked() { home_.unblocked(); }
     void polled() { home_.polled(); }
-    // For a host: MPI itself has waited, from `began` until now, in a call in which nothing could be lent. That counts
-    // as a wait.
+    // For hosts: notes that MPI has waited from `began` until now, in a call during which nothing could be lent.
     void has_waited(uint64_t began) { home_.has_waited(began); }
     void posted_for(window::Home& core)
     {

@@ -194,7 +194,7 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
 }
 __attribute__((visibility("default"))) void openmp_fork_call();
 
-// A virtual thread that enters a teams construct, which stands in a target construct then, is an initial thread there.
+// A virtual thread becomes an initial thread when it enters a teams construct, which is inside a target construct then.
 __attribute__((visibility("default"))) void openmp_fork_teams(void* location, int32_t count, void (*function)(), ...)
 {
     Fork* const fork = next_teams(__builtin_return_address(0));

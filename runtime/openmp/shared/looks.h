@@ -31,9 +31,8 @@ private:
     uint64_t region_ = 0, progress_ = 0, since_ = 0, next_ = 0;
 };
 
-// How long the watchdog sleeps between two looks. Each wakes it on a core that computes, and costs a hundredth of a
-// millisecond there. So once all regions have gone on for a while it sleeps longer, until one stands still or a new one
-// comes.
+// How long the watchdog sleeps between two looks. Each look wakes it on a core that computes, which costs 10 us. Once
+// all regions have gone on for a while it sleeps longer, until one stands still or a new one appears.
 class Naps {
 public:
     static constexpr unsigned first_us = 3000, calm_us = 24000, calm_after = 64;

@@ -53,7 +53,8 @@ RegionSite* find_site(const void* function)
             if (!made)
                 return nullptr;
             s = base::keep_first(table[at], made); // another thread's may be another function's; a name stays
-            Hardware::fetch_add_full(made_so_far, 1); // relaxed would do: it counts
+            if (s == made)
+                Hardware::fetch_add_full(made_so_far, 1); // relaxed would do: it counts
         }
         if (s->function == function)
             return s;

@@ -8,8 +8,8 @@
 namespace ws::openmp {
 
 namespace {
-volatile Flag open_ones; // not the outermost target constructs
-WS_THREAD_LOCAL Target* outermost; // that the calling thread is in; null: none
+volatile Flag open_ones; // constructs that are open, except outermost target constructs
+WS_THREAD_LOCAL Target* outermost; // target construct of the calling thread; null: none
 
 int thread_limit()
 {

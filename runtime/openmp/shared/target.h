@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Target constructs, which the OpenMP library runs here if there is no device for them, and teams constructs. Inside
-// them a thread is an initial thread of OpenMP's, with teams and limits that guests do not have.
+// them a thread is an initial thread of OpenMP, with teams and limits that guests do not have.
 #pragma once
 
 #include "openmp/shared/unit.h"

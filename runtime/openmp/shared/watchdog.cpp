@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The watchdog over shared regions: a virtual thread may wait for one that nobody runs, in a way that libws does not
-// see. A thread of its own looks every few milliseconds at the regions that are open. Where nothing has happened for 10
-// ms it looks at the threads that run them:
+// see. A thread of its own looks at the regions that are open, every 3 or 24 ms (looks.h). Where nothing has happened
+// for 6 ms it looks at the threads that run them:
 //
 // - one is blocked in the kernel by a lock, or waits in MPI;
 // - one spins: sampled again and again it stands in the same place with the same values in all registers, as no

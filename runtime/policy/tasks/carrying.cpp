@@ -244,8 +244,8 @@ void Pool::arrived(int from, Task t, const void* packed, size_t bytes)
         return;
     }
     if (WS_UNLIKELY(t.flags & task_lacks_inputs)) {
-        if (!(t.flags & task_has_inputs) || bytes <= Task::most_here)
-            return end_by_damage(from);
+        if (!(t.flags & task_has_inputs) || bytes <= Task::most_here || t.origin != uint32_t(from))
+            return end_by_damage(from); // only its origin sends such a one
         return gather(from, t, const_cast<void*>(packed), bytes); // its own by now
     }
     if (!k.is_flat()) {
@@ -262,7 +262,7 @@ void Pool::arrived(int from, Task t, const void* packed, size_t bytes)
     enter(from, t, bytes);
 }
 
-// The task is here, with all that it needs. `bytes`: how many of it have moved.
+// Queues a task that has all its data. `bytes`: how many of it have moved.
 void Pool::enter(int from, const Task& t, size_t bytes)
 {
     if (t.flags & task_on_heap)

@@ -11,10 +11,10 @@
 //                     value is there
 //
 // Values and tasks come in any order. A rank drops a value when as many tasks have taken it as the keeper said. If the
-// home gives a task up, because another of its results failed, it says so to the rank where the task was expected.
+// home gives a task up, because another of its results failed, it tells the rank that expects the task.
 //
-// All of these letters are counted as tasks and results are (ending.h), so a run does not end before its values are
-// where they are needed. Nothing here waits for a letter.
+// All of these letters are counted as tasks and results are (ending.h), so a run does not end before its values have
+// arrived. Nothing here waits for a letter.
 #include "policy/tasks/letters.h"
 #include "policy/tasks/pool.h"
 
@@ -30,7 +30,7 @@ uint64_t key_of(uint32_t home, uint32_t future) { return uint64_t(home) << 32 | 
 
 } // namespace
 
-// A task that has come and lacks inputs.
+// A task that has arrived and waits for inputs.
 struct Pool::Gathering {
     int from;
     Task task;
@@ -54,11 +54,14 @@ bool Pool::is_for_others(uint32_t future)
     return false;
 }
 
-// The wire's lock is held, here and below. Until the home says who needs it.
-void Pool::keep(uint32_t home, uint32_t future, Inputs::Value value)
+// Keeps `value` until the home says which ranks need it. It counts against the rank's memory until nobody here needs
+// it any more, nor MPI, which may still be sending it. The wire's lock is held, here and below.
+void Pool::keep(uint32_t home, uint32_t future, const Inputs::Value& value)
 {
     Hardware::fetch_add_full(held_, Hardware::Word(value->size()));
-    kept_[key_of(home, future)].value = std::move(value);
+    kept_[key_of(home, future)].value = Inputs::Value(value.get(), [this, value](const std::string*) {
+        Hardware::fetch_add_full(held_, Hardware::Word(0) - value->size());
+    });
 }
 
 void Pool::forget_if_taken(uint64_t key)
@@ -66,11 +69,10 @@ void Pool::forget_if_taken(uint64_t key)
     const auto it = kept_.find(key);
     if (it == kept_.end() || !it->second.value || !it->second.is_use_known || it->second.taken < it->second.uses)
         return;
-    Hardware::fetch_add_full(held_, Hardware::Word(0) - it->second.value->size());
     kept_.erase(it);
 }
 
-// At its home: tasks for other ranks need the result no more, and the keeper learns who does.
+// Tells the keeper which ranks need the result, and lets tasks for other ranks go without it.
 void Pool::deliver(int keeper, uint32_t number)
 {
     std::map<int, uint32_t> users; // of each rank, how many tasks
@@ -115,7 +117,7 @@ void Pool::deliver(int keeper, uint32_t number)
     go_on_with(freed);
 }
 
-// At its keeper.
+// Sends a kept result to each rank that needs it.
 void Pool::receive_deliver(int home, const char* text, size_t bytes)
 {
     const Deliver head = head_in<Deliver>(text, bytes);
@@ -142,7 +144,7 @@ void Pool::receive_deliver(int home, const char* text, size_t bytes)
     forget_if_taken(key);
 }
 
-// Where it is needed.
+// Receives a result that tasks here, or this home, need.
 void Pool::receive_value(int from, const char* text, size_t bytes)
 {
     const ValueHead head = head_in<ValueHead>(text, bytes);
@@ -161,7 +163,7 @@ void Pool::take_value(int from, const ValueHead& head, const Inputs::Value& valu
 {
     const uint64_t key = key_of(uint32_t(head.home), head.future);
     Kept& k = kept_[key];
-    if (k.value)
+    if (k.value || head.tasks == 0 || head.tasks < k.taken)
         return end_by_damage(from);
     keep(uint32_t(head.home), head.future, value);
     k.is_use_known = true;
@@ -215,7 +217,7 @@ void Pool::complete(Gathering& g)
     enter(g.from, t, g.bytes);
 }
 
-// At its home: a task that needs the result will not come to that rank.
+// Tells ranks that a task that they expect will not come.
 void Pool::send_given_up()
 {
     std::vector<GivenUp> out;

@@ -17,8 +17,8 @@ namespace ws::policy::tasks {
 class Inputs {
 public:
     using Value = std::shared_ptr<const std::string>;
-    // An input that comes separately: behind the other inputs, and empty in their row, such a task has an input more,
-    // which is an array of these.
+    // An input that arrives separately. A task with such inputs has an extra last input: an array of these. Their own
+    // places are empty.
     struct Away {
         uint64_t place;  // among the inputs
         uint64_t future; // of the task's origin
@@ -73,7 +73,7 @@ public:
         return right && left == 0;
     }
 
-    // The same for `Away`s, in data that makes sense.
+    // Whether each Away names an input of the task. The data makes sense.
     static bool lacks_make_sense(const char* data, size_t bytes)
     {
         const Inputs in(data, bytes);

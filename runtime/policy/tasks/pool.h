@@ -75,7 +75,7 @@ public:
     int drop_result(uint64_t number, std::string& error);
     void count(ws_pool_counts& counts);
     bool runs() const { return running_now_; }
-    bool holds_nothing() const { return kept_.empty() && !held_; } // of other ranks, between runs: for tests
+    bool holds_nothing() const { return kept_.empty() && !held_; } // no data of other ranks: for tests, between runs
     const Nblb& nblb() const { return nblb_; }
     MPI_Comm comm() const { return peers_->all().comm; }
     bool is_first() const { return me_ == 0; } // of its communicator's ranks
@@ -248,7 +248,7 @@ private:
 
     // delivering.cpp
     bool is_for_others(uint32_t future);
-    void keep(uint32_t home, uint32_t future, Inputs::Value value);
+    void keep(uint32_t home, uint32_t future, const Inputs::Value& value);
     void forget_if_taken(uint64_t key);
     void deliver(int keeper, uint32_t future);
     void receive_deliver(int home, const char* letter, size_t bytes);
@@ -362,7 +362,7 @@ private:
     volatile bool woken_ = false;
     uint64_t put_ = 0; // tasks, as far as threads have told(); needs the lock
     volatile double mean_s_ = 0;    // of the tasks that ran lately, of any kind
-    volatile base::Hardware::Word held_ = 0; // bytes of tasks that came from elsewhere
+    volatile base::Hardware::Word held_ = 0; // bytes of tasks that came from elsewhere, and of kept results
     bool running_now_ = false, first_failed_ = false;
     std::string failure_;
     uint64_t memory_limit_ = 0;

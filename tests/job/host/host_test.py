@@ -45,7 +45,7 @@ def rounds():
 
 
 def many():
-    """Where nothing can be lent, as the call is MPI's alone, a wait counts as one all the same: else the rank that waits would seem to compute."""
+    """A wait counts as a wait even in a call in which the rank cannot lend its core."""
     result = run('host', 'many', title='many communicators')
     waited = re.search(r'ranks waited in MPI ([\d.]+) %', result.err)
     expect(result, f'the ranks waited for {waited and waited[1]} % of the time; one of two did for 0.5 s', waited and float(waited[1]) > 15)

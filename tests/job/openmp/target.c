@@ -19,7 +19,7 @@ static unsigned long work(unsigned long x)
 }
 #pragma omp end declare target
 
-/* What a thread is told is wrong. */
+/* Returns whether OpenMP tells a thread something wrong. */
 static int misled(int teams, int most)
 {
     return omp_get_num_teams() != teams || omp_get_team_num() >= teams || !omp_is_initial_device() ||

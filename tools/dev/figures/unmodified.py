@@ -121,7 +121,7 @@ def unmodified(run, quick):
         plain, ours, shared = measure.in_turn(5 if quick else 11, balanced, lambda: balanced(workshare=True), lambda: balanced(workshare=True, flags=["-workshare-openmp", "share"]))
         yield compare(f"unmodified balanced loop, 5 ms, {OPENMP[compiler]}: -workshare and nothing else / without", ours, plain, median_us, "us", 1.01,
                       "regions are shared where no program can tell")
-        yield compare(f"unmodified balanced loop, 5 ms, {OPENMP[compiler]}: share / without", shared, plain, median_us, "us", 1.01, "chunks of one iteration")
+        yield compare(f"unmodified balanced loop, 5 ms, {OPENMP[compiler]}: share / without", shared, plain, median_us, "us", 1.01, "1000 chunks of one iteration")
     for compiler in (c for c in OPENMP if run.has(f"double_loop_unmodified_{c}")):
         for schedule, flags in SCHEDULES:
             ours = sleeping(run, compiler, [*flags, "--repeats", 3 if quick else 8])
