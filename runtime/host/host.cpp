@@ -196,11 +196,14 @@ HandleTable table;
 
 enum class HandleKind : uintptr_t { communicator = 2, window = 4, file = 6 };
 
+// A handle is an int or a pointer.
 template <class Handle> uintptr_t key_of(Handle handle, HandleKind kind)
 {
-    uintptr_t bits = 0;
-    static_assert(sizeof(Handle) <= sizeof bits, "a handle is an int or a pointer");
-    std::memcpy(&bits, &handle, sizeof(Handle));
+    uintptr_t bits;
+    if constexpr (std::is_pointer_v<Handle>)
+        bits = reinterpret_cast<uintptr_t>(handle);
+    else
+        bits = static_cast<unsigned>(handle);
     return (bits << 3) + uintptr_t(kind);
 }
 
