@@ -5,37 +5,11 @@
  * iterations pass until the slowest rank takes at most 15 % longer than if all finished together. Each number is
  * compared afterwards.
  */
-#include "bench.h"
+#include "flex_sleeping.h"
 
 #include <string.h>
-#include <workshare/xmpi.h>
 
 static const char *const me = "flex_resize";
-static long width = 1024; /* numbers of a row */
-static long slow = 1;     /* ranks with an odd number take N times as long for a row */
-static double row_s = 20e-6;
-
-static XMPI_Partition rows;
-static MPI_Count count, displ;
-static double *data;
-
-static double speed(int rank) { return rank % 2 ? 1 / (double) slow : 1; }
-
-/* One iteration. Seconds of the slowest rank, as a part of what it would be if all finished together. */
-static double iterate(int active, long all_rows, int *moved)
-{
-    const double mine = (double) count * row_s / speed(bench_rank);
-    double most, power = 0;
-    XMPI_Monitor_begin(rows);
-    const struct timespec sleep = {(time_t) mine, (long) ((mine - (double) (time_t) mine) * 1e9)};
-    nanosleep(&sleep, NULL);
-    XMPI_Set_work(rows, (double) count);
-    MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    XMPI_Monitor_end(rows, &count, &displ, moved);
-    for (int r = 0; r < active; r++)
-        power += speed(r);
-    return most / ((double) all_rows * row_s / power);
-}
 
 struct change {
     double seconds, mb; /* that move */
@@ -53,17 +27,16 @@ static struct change change(int to, long all_rows, long iterations)
     c.seconds = bench_now();
     XMPI_Monitor_end(rows, &count, &displ, &moved);
     c.seconds = bench_now() - c.seconds;
-    const MPI_Count first = had_from > displ ? had_from : displ,
-                    last = had_from + had < displ + count ? had_from + had : displ + count;
-    c.mb = (double) (count - (last > first ? last - first : 0)) * (double) width * sizeof *data * 1e-6;
+    c.mb = moved_mb(had, had_from, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &c.seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, &c.mb, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    for (long i = 0; i < iterations; i++)
-        if (iterate(to, all_rows, &moved) <= 1.15 && c.balanced < 0)
+    for (long i = 0; i < iterations; i++) {
+        XMPI_Monitor_begin(rows);
+        if (sleep_and_end(MPI_COMM_WORLD, to, all_rows, &moved) <= 1.15 && c.balanced < 0)
             c.balanced = i;
+    }
     long wrong = 0;
-    for (long i = 0; i < count * width; i++)
-        wrong += data[i] != (double) (displ * width + i);
+    for (long i = 0; i < count * WIDTH; i++)
+        wrong += data[i] != (double) (displ * WIDTH + i);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     if (wrong)
         bench_fail(1, "%s: WRONG: %ld numbers are not what they were", me, wrong);
@@ -100,14 +73,10 @@ int main(int argc, char **argv)
         }
     if (bench_ranks < 4)
         bench_fail(2, "%s: takes four ranks or more", me);
-    const long all_rows = bytes / (width * (long) sizeof *data);
+    const long all_rows = bytes / (WIDTH * (long) sizeof *data);
     const int numbers[] = {bench_ranks / 4, bench_ranks / 2, bench_ranks, bench_ranks / 2, bench_ranks / 4};
     int active = bench_ranks;
-    XMPI_Get_wsize(MPI_COMM_WORLD, all_rows, MPI_INFO_NULL, &rows, &count, &displ);
-    data = malloc(count ? sizeof *data * (size_t) (count * width) : 1);
-    for (long i = 0; i < count * width; i++)
-        data[i] = (double) (displ * width + i);
-    XMPI_Register(rows, &data, width, MPI_DOUBLE, XMPI_ROWS);
+    make_rows(all_rows);
     if (bench_rank == 0 && json)
         printf("{\"program\": \"%s\", \"changes\": [", me);
     for (unsigned k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {

@@ -10,22 +10,16 @@
  *
  * Exit status 77: this MPI starts no processes.
  */
-#include "bench.h"
+#include "flex_sleeping.h"
 
 #include <stddef.h>
-#include <workshare/xmpi.h>
 
 static const char *const me = "flex_spawn";
-static const double row_s = 20e-6;
-enum { WIDTH = 1024, GROWS = 2, CHANGES = 2 * GROWS, CANNOT = 77 };
+enum { GROWS = 2, CHANGES = 2 * GROWS, CANNOT = 77 };
 
-static long bytes = 1L << 26, iterations = 30, repeats = 3, slow = 1;
+static long bytes = 1L << 26, iterations = 30, repeats = 3;
 static bool json, is_alone; /* a process that is started alone ends at once */
 static char **arguments;
-
-static XMPI_Partition rows = XMPI_PARTITION_NULL;
-static MPI_Count count, displ;
-static double *data;
 
 /* What a process that joins has to know, and nobody else changes. */
 static struct state {
@@ -67,28 +61,17 @@ static double slowest(double begin, MPI_Comm comm)
     return seconds;
 }
 
-static double speed(int rank) { return rank % 2 ? 1 / (double) slow : 1; }
-
 /* What an iteration does to the first number of a row. Not inlined, so that the check rounds as the iterations do. */
 __attribute__((noinline)) static double next(double value, long row) { return value * 1.0000001 + 1e-3 * (double) row; }
 
-/* One iteration. Returns the seconds of the slowest process, as a part of what it would be if all finished together. */
+/* One iteration. Returns what sleep_and_end() does. */
 static double iterate(MPI_Comm comm, int active, int *moved)
 {
-    const double mine = (double) count * row_s / speed(rank_in(comm));
-    double most, power = 0;
     XMPI_Monitor_begin(rows);
     for (long i = 0; i < count; i++)
         data[i * WIDTH] = next(data[i * WIDTH], displ + i);
     now.iteration++;
-    const struct timespec sleep = {(time_t) mine, (long) ((mine - (double) (time_t) mine) * 1e9)};
-    nanosleep(&sleep, NULL);
-    XMPI_Set_work(rows, (double) count);
-    MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, comm);
-    XMPI_Monitor_end(rows, &count, &displ, moved);
-    for (int r = 0; r < active; r++)
-        power += speed(r);
-    return most / ((double) all_rows() * row_s / power);
+    return sleep_and_end(comm, active, all_rows(), moved);
 }
 
 /* Ends the program if a number is not what one process that did all iterations would have, bit by bit. */
@@ -123,10 +106,7 @@ static void move_rows(MPI_Comm comm, int to, struct change *c)
     XMPI_Monitor_begin(rows);
     XMPI_Monitor_end(rows, &count, &displ, &moved);
     c->move = slowest(begin, comm);
-    const MPI_Count first = had_from > displ ? had_from : displ,
-                    last = had_from + had < displ + count ? had_from + had : displ + count;
-    c->mb = (double) (count - (last > first ? last - first : 0)) * WIDTH * sizeof *data * 1e-6;
-    MPI_Allreduce(MPI_IN_PLACE, &c->mb, 1, MPI_DOUBLE, MPI_SUM, comm);
+    c->mb = moved_mb(had, had_from, comm);
     c->balanced = -1;
     for (long i = 0; i < iterations; i++)
         if (iterate(comm, to, &moved) <= 1.15 && c->balanced < 0)
@@ -329,11 +309,7 @@ static void be_started(MPI_Comm parent)
 
 static void be_first(void)
 {
-    XMPI_Get_wsize(MPI_COMM_WORLD, all_rows(), MPI_INFO_NULL, &rows, &count, &displ);
-    data = malloc(count ? sizeof *data * (size_t) (count * WIDTH) : 1);
-    for (long i = 0; i < count * WIDTH; i++)
-        data[i] = (double) (displ * WIDTH + i);
-    XMPI_Register(rows, &data, WIDTH, MPI_DOUBLE, XMPI_ROWS);
+    make_rows(all_rows());
     if (bench_rank == 0)
         changes = calloc((size_t) (repeats * CHANGES), sizeof *changes);
     for (now.repeat = 0; now.repeat < repeats; now.repeat++)
