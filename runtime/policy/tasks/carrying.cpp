@@ -308,9 +308,9 @@ void Pool::receive_tasks(int from, const char* text, size_t bytes)
         t.future = p.future;
         t.bytes = p.bytes;
         t.group = p.group;
-        void* const own =
-            p.apart || (p.bytes > Task::most_here && kinds_[t.kind].is_flat()) ? std::malloc(p.bytes) : nullptr;
-        if (!own && p.apart) {
+        const bool stays = p.bytes > Task::most_here && kinds_[t.kind].is_flat(); // else it is copied again
+        void* const own = p.apart || stays ? std::malloc(p.bytes) : nullptr;
+        if (!own && (p.apart || stays)) {
             std::fprintf(stderr,
                          "workshare: error: tasks: no memory for %lu bytes of a task of kind '%s' from rank %d; ending "
                          "the job\n",
