@@ -18,7 +18,9 @@ static void* allocated(size_t alignment, size_t bytes)
 
 void* operator new(size_t bytes) { return allocated(alignof(std::max_align_t), bytes); }
 void* operator new(size_t bytes, std::align_val_t alignment) { return allocated(size_t(alignment), bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+// Not inlined: GCC would see free() for what it takes for the library's operator new, and warn.
+#define WS_DELETE __attribute__((noinline)) void operator delete
+WS_DELETE(void* memory) noexcept { std::free(memory); }
+WS_DELETE(void* memory, size_t) noexcept { std::free(memory); }
+WS_DELETE(void* memory, std::align_val_t) noexcept { std::free(memory); }
+WS_DELETE(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
