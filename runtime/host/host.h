@@ -325,13 +325,13 @@ void abandon(int row);
 template <class Moves, class Needs, class Call>
 int collective(Group* group, Depends depends, int root, Site site, Moves moves, Needs needs, Call call)
 {
+    const bool is_root = group && group->rank() == root,
+               looks = site.waits() && (depends != Depends::root_on_all || is_root);
     if (WS_UNLIKELY(!group || !group->has_board())) {
-        const bool has_others = !group || group->size() > 1;
-        if (has_others)
+        if (!group || group->size() > 1)
             ring_all();
-        const bool is_root = group && group->rank() == root;
-        const bool may_wait = has_others && group && !group->is_of_file() && site.waits() &&
-                              (depends == Depends::on_root ? !is_root : depends != Depends::root_on_all || is_root);
+        const bool may_wait = looks && group && group->size() > 1 && !group->is_of_file() &&
+                              !(depends == Depends::on_root && is_root);
         const uint64_t began = may_wait ? base::ticks() : 0;
         const int error = call();
         if (may_wait && hooks.blocked)
@@ -341,7 +341,6 @@ int collective(Group* group, Depends depends, int root, Site site, Moves moves, 
     }
     const uint64_t turn = group->arrive();
     const int row = group->row();
-    const bool is_root = group->rank() == root, looks = site.waits() && (depends != Depends::root_on_all || is_root);
     const bool is_early = looks && !group->has_arrived(turn, needs);
     // Where all depend on all, the last one to come rings.
     if (depends == Depends::root_on_all && !is_root)

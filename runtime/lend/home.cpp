@@ -160,24 +160,30 @@ void HomeThread::carry_lag(uint64_t now, uint64_t waited)
     base::store_relaxed(rank_.loops.board->lag_ticks, lag);
 }
 
+// Counts a wait of `took` ticks in this call, or in none. For `lent` of them the core was lent.
+void HomeThread::count_wait(Flag call, uint64_t took, uint64_t lent)
+{
+    bump(lender_.counters().blocked_ticks, took);
+    if (call == no_row)
+        return;
+    CallRow& row = rank_.loops.board->call(call);
+    bump(row.waits);
+    bump(row.blocked_ticks, took);
+    bump(row.lent_ticks, lent);
+}
+
 // Returns what the wait took, in ticks.
 uint64_t HomeThread::end_wait()
 {
     Seat& seat = lender_.seat();
     const uint64_t now = ticks(), took = now - wait_began_;
     lender_.refuse(Refusal::kinds, now);
-    bump(seat.lend.blocked_ticks, took);
+    count_wait(wait_call_, took, seat.lend.lent_ticks - lent_before_);
     rank_.loops.meter->wait_ends(now, seat.lend.lent_ticks - lent_before_ + seat.lend.naps_ticks - slept_before_);
     carry_lag(now, took);
     base::store_relaxed(seat.waits_since, 0);
     if (WS_UNLIKELY(shows_call_))
         show_call(nullptr);
-    if (wait_call_ != no_row) {
-        CallRow& row = rank_.loops.board->call(wait_call_);
-        bump(row.waits);
-        bump(row.blocked_ticks, took);
-        bump(row.lent_ticks, seat.lend.lent_ticks - lent_before_);
-    }
     show(seat, Seated::computing, now);
     return took;
 }
@@ -412,14 +418,8 @@ void HomeThread::has_waited(uint64_t began)
         return;
     const uint64_t took = ticks() - began;
     rank_.loops.meter->waited_within(took);
-    if (took < rank_.times.spin_ticks)
-        return;
-    bump(lender_.seat().lend.blocked_ticks, took);
-    if (const Flag call = own_call_row(); call != no_row) {
-        CallRow& row = rank_.loops.board->call(call);
-        bump(row.waits);
-        bump(row.blocked_ticks, took);
-    }
+    if (took >= rank_.times.spin_ticks)
+        count_wait(own_call_row(), took, 0);
 }
 
 // MPI_Test or the like found nothing. The program wants to go on at once, so the core is lent for one short chunk only.
@@ -439,15 +439,8 @@ void HomeThread::polled()
             }
     // of such calls only those that helped count as waiting
     if (const uint64_t lent = counters.lent_ticks - before) {
-        bump(counters.blocked_ticks, lent);
         rank_.loops.meter->waited_within(lent);
-        const Flag call = own_call_row();
-        if (call != no_row) {
-            CallRow& row = rank_.loops.board->call(call);
-            bump(row.waits);
-            bump(row.blocked_ticks, lent);
-            bump(row.lent_ticks, lent);
-        }
+        count_wait(own_call_row(), lent, lent);
     }
 }
 

@@ -61,6 +61,7 @@ private:
     bool has_just_served(uint64_t now) const;
     void arm();
     void begin_wait(uint64_t now);
+    void count_wait(base::Flag call, uint64_t took, uint64_t lent);
     uint64_t end_wait();
     void carry_lag(uint64_t now, uint64_t waited);
     bool gave_step(uint64_t now, bool idle);

@@ -32,7 +32,7 @@ namespace ws::openmp {
 
 // A region without progress for stuck_look_us may be stuck, so the watchdog looks at its threads. If it cannot see what
 // they do, it takes the region for stuck after stuck_us.
-constexpr double stuck_look_us = 6000, stuck_us = 5000000;
+constexpr double stuck_look_us = 2 * Naps::first_us, stuck_us = 5000000;
 
 namespace {
 

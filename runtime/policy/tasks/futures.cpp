@@ -154,22 +154,21 @@ int Pool::put_held(const Task& t, const ws_task_options& o, std::string& error)
     return 0;
 }
 
-// The task with its own data, which stays, and its inputs in one piece.
-Task Pool::with_inputs(const Held& h) const
+// The task with its own data, which stays, and its inputs in one piece. To be called once.
+Task Pool::with_inputs(Held& h)
 {
     Task own = h.task, t = own;
-    std::vector<Inputs::Value> values = h.values;
     t.flags |= task_has_inputs | task_on_heap;
     if (!h.lacks.empty()) {
         t.flags |= task_lacks_inputs;
-        values.push_back(std::make_shared<const std::string>(reinterpret_cast<const char*>(h.lacks.data()),
-                                                             h.lacks.size() * sizeof h.lacks[0]));
+        h.values.push_back(std::make_shared<const std::string>(reinterpret_cast<const char*>(h.lacks.data()),
+                                                               h.lacks.size() * sizeof h.lacks[0]));
     }
-    t.bytes = Inputs::bytes_for(own.bytes, values);
+    t.bytes = Inputs::bytes_for(own.bytes, h.values);
     t.there = std::malloc(t.bytes);
     if (!t.there)
         throw std::bad_alloc();
-    Inputs::write(static_cast<char*>(t.there), own.data(), own.bytes, values);
+    Inputs::write(static_cast<char*>(t.there), own.data(), own.bytes, h.values);
     return t;
 }
 

@@ -233,7 +233,7 @@ private:
              std::string& error);
     bool look_up(Held& h, const ws_task_options& o, uint64_t putter, std::string& error);
     int put_held(const Task& task, const ws_task_options& options, std::string& error);
-    Task with_inputs(const Held& held) const;
+    static Task with_inputs(Held& held);
     void settle(uint32_t number, int failure, const Inputs::Value& value, Freed& freed);
     void give_up(Freed& freed);
     void go_on_with(Freed& freed);
