@@ -4,7 +4,7 @@
  *
  * Compile: mpicc -fws -O3 phases.c -o phases
  * Run:     mpirun -workshare -workshare-report -n 2 ./phases
- * Prints:  9473.582968 5928.868407
+ * Prints:  9473.5830 5928.8684
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -35,6 +35,6 @@ int main(int argc, char **argv)
     ws_phase_end();
 
     if (me == 0)
-        printf("%.6f %.6f\n", matrix, solution);
+        printf("%.4f %.4f\n", matrix, solution);
     MPI_Finalize();
 }
