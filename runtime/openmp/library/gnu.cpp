@@ -513,8 +513,16 @@ uint64_t gomp_taskloop_tasks(long flags, long said, long start, long end, long s
         return uint64_t(said);
     return std::max<uint64_t>(1, uint64_t(std::abs((end - start) / step)) / uint64_t(said));
 }
+
+// A task that has no place in an order (depend, priority) and does not end elsewhere (detach).
+bool is_plain_task(long if_clause, long flags)
+{
+    constexpr long untied_or_mergeable = 1 | 4, truth = 0xff;
+    return (if_clause & truth) && !(flags & ~untied_or_mergeable);
+}
 } // namespace
-WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false; current->team->note_task(), region_puts_task());
+WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false; current->team->note_task(), region_puts_task();
+                const TaskAtOnce at_once(is_plain_task(f, g), __builtin_frame_address(0)); if (at_once) f = false);
 WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f = taskloop_flags(b, f),
                 region_puts_task(gomp_taskloop_tasks(f, g, i, j, k)));
 WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f = taskloop_flags(b, f),

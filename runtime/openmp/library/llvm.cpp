@@ -577,8 +577,21 @@ long run_task_after(void* location, void* task, long count, void* of, long count
     return run_task(location, task);
 }
 void* pointer(long argument) { return reinterpret_cast<void*>(argument); }
+// The thread's last task that has a priority, ends elsewhere (detach), is a target construct's, or is untied: where such
+// a task has run as with an if clause that is false, libomp 14 fails in a tied one ("current != __null").
+WS_THREAD_LOCAL const void* special_task;
+
+long note_special(long flags, long task)
+{
+    constexpr long tied = 1, priority = 1 << 5, detachable = 1 << 6, hidden_helper = 1 << 7;
+    if (WS_UNLIKELY(short_tasks != nullptr) && (flags & (tied | priority | detachable | hidden_helper)) != tied)
+        special_task = pointer(task);
+    return task;
+}
 } // namespace
-WS_LLVM_OTHER_AS(__kmpc_omp_task, return run_task(pointer(a), pointer(c)));
+WS_LLVM_OTHER_TOLD(__kmpc_omp_task, WS_6, return, return run_task(pointer(a), pointer(c)),
+                   const TaskAtOnce at_once(!current && pointer(c) != special_task, __builtin_frame_address(0));
+                   if (at_once) return run_task(pointer(a), pointer(c)));
 WS_LLVM_LONG_AS(__kmpc_omp_task_with_deps,
                 return run_task_after(pointer(a), pointer(c), d, pointer(e), f, pointer(g)));
 namespace {
@@ -623,7 +636,8 @@ WS_LLVM_LONG(__kmpc_team_static_init_4);
 WS_LLVM_LONG(__kmpc_team_static_init_4u);
 WS_LLVM_LONG(__kmpc_team_static_init_8);
 WS_LLVM_LONG(__kmpc_team_static_init_8u);
-WS_LLVM_OTHER_TOLD(__kmpc_omp_task_alloc, WS_6, return, b = llvm_number(nullptr); current->team->note_task(),
+#define WS_NOTE_SPECIAL(task) return note_special(c, task)
+WS_LLVM_OTHER_TOLD(__kmpc_omp_task_alloc, WS_6, WS_NOTE_SPECIAL, b = llvm_number(nullptr); current->team->note_task(),
                    region_puts_task());
 WS_LLVM_LONG(__kmpc_omp_target_task_alloc);
 WS_LLVM_OTHER(__kmpc_omp_task_begin_if0);

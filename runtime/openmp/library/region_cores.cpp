@@ -5,10 +5,13 @@
 #include "openmp/library/threads.h"
 
 #include <algorithm>
+#include <pthread.h>
 
 namespace ws::openmp {
 
 RegionCores* volatile region_cores;
+const ShortTasks::Limits* volatile short_tasks;
+__thread ShortTasks own_short_tasks;
 
 void set_region_cores(RegionCores* cores)
 {
@@ -25,6 +28,19 @@ void RegionOnCores::open(const void* site)
         return;
     cores_ = cores;
     threads = cores->open(threads, site, this);
+}
+
+// Of the process's first thread it takes some 100 us, as the C library reads /proc/self/maps.
+__attribute__((cold, noinline)) void TaskAtOnce::find_stack()
+{
+    pthread_attr_t attributes;
+    void* lowest = nullptr;
+    size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &lowest, &bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    own_short_tasks.has_stack(bytes ? uintptr_t(lowest) : 1, bytes); // 1 and 0: no place on it
 }
 
 unsigned RegionOnCores::own_number() { return unsigned(openmp(nullptr).thread_num()); }

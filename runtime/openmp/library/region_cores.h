@@ -4,7 +4,9 @@
 // openmp_loops.cpp) tell the policy that chooses, and what that policy may ask.
 #pragma once
 
+#include "openmp/library/short_tasks.h"
 #include "base/atomics.h"
+#include "base/os.h"
 
 #include <cstdint>
 
@@ -42,6 +44,38 @@ extern __thread RegionCounts region_counts __attribute__((tls_model("initial-exe
 // 0: no thread of a region waits outside of it for a core. Else it changes with each task that is put, or with one of
 // those that several threads put at once.
 extern volatile base::Flag members_wait;
+// Set while a region has borrowed cores: its tasks run at once if they are shorter than that. Null: as they are put.
+extern const ShortTasks::Limits* volatile short_tasks __attribute__((visibility("hidden")));
+extern __thread ShortTasks own_short_tasks __attribute__((tls_model("initial-exec")));
+
+// Lives as long as a call that puts a task, at the caller's stack frame `frame`. `is_plain`: the task may run within
+// that call.
+class TaskAtOnce {
+public:
+    TaskAtOnce(bool is_plain, void* frame)
+    {
+        const ShortTasks::Limits* const limits = short_tasks;
+        if (WS_LIKELY(!limits) || !is_plain)
+            return;
+        runs_ = own_short_tasks.runs_at_once(base::ticks, uintptr_t(frame), *limits);
+        if (WS_UNLIKELY(own_short_tasks.wants_stack()))
+            find_stack();
+        if (runs_)
+            began_ = own_short_tasks.begins();
+    }
+    ~TaskAtOnce()
+    {
+        if (WS_UNLIKELY(runs_))
+            own_short_tasks.ends(began_);
+    }
+    TaskAtOnce(const TaskAtOnce&) = delete;
+    explicit operator bool() const { return WS_UNLIKELY(runs_); }
+
+private:
+    static void find_stack();
+    bool runs_ = false;
+    uint64_t began_ = 0;
+};
 
 // ---- the program's OpenMP library, for such a policy
 

@@ -40,6 +40,9 @@ constexpr double thread_cost_us = 60;
 constexpr double decide_least_us = 1000, decide_most_us = 20000;
 // How long a rank waits before it lends its cores to members in reserve, and how often it looks whether there are some.
 constexpr double lend_after_us = 100, look_for_reserves_us = 2000, look_while_lent_us = 20000;
+// Tasks that are shorter run at once in regions with borrowed cores, but for one in each slice. Measured for tasks of one
+// loop: two threads of libgomp are faster than one from 0.7 to 1 us on.
+constexpr double shortest_task_us = 1, slice_us = 50;
 
 namespace {
 
@@ -131,6 +134,7 @@ private:
     Turns turns_;
     Regions regions_;
     TaskRegions task_regions_;
+    openmp::ShortTasks::Limits short_tasks_ = {};
     Reserve reserve_;
     bool lends_now_ = false; // some of this rank's cores, in its present wait
     volatile Hardware::Word tasks_ = 0, barriers_ = 0; // of the region
@@ -244,7 +248,7 @@ policy::Wants Dpb::attach(policy::Job& job)
                 stderr);
         return {};
     }
-    told_ = Done{lends, balances, shares, job.ticks_per_us, 0};
+    told_ = Done{lends, balances, shares, job.ticks_per_us, 0, false};
     node_ = job.node_number;
     const char* why = !job.window ? "no window is shared" : openmp::why_threads_are_fixed();
     PMPI_Comm_size(MPI_COMM_WORLD, &first);
@@ -254,7 +258,10 @@ policy::Wants Dpb::attach(policy::Job& job)
     if (why && first == me)
         std::fprintf(stderr, "workshare: warning: -workshare-openmp has no effect in rank %d, and perhaps others: %s\n",
                      me, why);
-    if (!job.window || !share(job, why != nullptr))
+    if (!job.window)
+        return {};
+    told_->alone = job.window->ranks() == 1 && !shares;
+    if (told_->alone || !share(job, why != nullptr))
         return {};
     home_thread = true;
     attached_ = true;
@@ -277,6 +284,7 @@ policy::Wants Dpb::attach(policy::Job& job)
     turns_ = Turns(uint64_t(unknown_period_us * ticks_per_us_));
     regions_ = Regions(uint64_t(thread_cost_us * ticks_per_us_));
     task_regions_ = TaskRegions(ticks_per_us_);
+    short_tasks_ = {uint64_t(slice_us * ticks_per_us_), uint64_t(shortest_task_us * ticks_per_us_)};
     if (!why) // all that a region needs is there
         openmp::set_region_cores(this);
     if (!balances_)
@@ -470,6 +478,8 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
     if (WS_UNLIKELY(team_.has_workers()))
         team_.take_own(now);
     team_.place(foreign_.cpus());
+    if (extra_ || foreign_extra_)
+        openmp::short_tasks = &short_tasks_;
     threads_ = std::min(wish, own + extra_ + foreign_extra_);
     show_threads(threads_);
     return threads_ + (lends_ && wish > threads_ ? hold_reserve(site, wish - threads_) : 0);
@@ -559,6 +569,7 @@ void Dpb::close(const void* region)
         return;
     const uint64_t now = ticks();
     base::store_relaxed(region_, nullptr);
+    openmp::short_tasks = nullptr;
     show_threads(0);
     if (!ended_)
         regions_.took(site_, now - opened_, threads_);

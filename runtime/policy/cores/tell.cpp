@@ -146,8 +146,11 @@ void tell(observe::Facts& facts, const Table* table, int node, const Done& what)
     PMPI_Reduce(&mine, &all, sizeof mine / sizeof(uint64_t), MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&mine_longest, &longest, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     std::string deal = gather_deal(table, node, what.job_s);
-    if (!all.nodes) // on rank 0, all others are done
+    if (!all.nodes) { // on rank 0, all others are done
+        if (what.alone)
+            facts.policies.push_back("no core was moved: no node has two ranks");
         return;
+    }
     char text[240];
     if (!all.seen) {
         facts.policies.push_back("no core was moved: no parallel region was seen (is OpenMP linked statically?)");

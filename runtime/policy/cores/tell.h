@@ -12,6 +12,7 @@ struct Done {
     bool lends, balances, shares; // as those of Dpb, and the same on all ranks
     double ticks_per_us;
     double job_s; // from MPI_Init on
+    bool alone;   // on its node: nobody could lend it a core
 };
 
 // Collective over MPI_COMM_WORLD; rank 0's `facts` get it. `table`: that of node `node`, on its first rank; null on all

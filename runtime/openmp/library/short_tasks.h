@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+//
+// Tasks that are too short to be given to another thread. Where a region has more than one thread, libgomp takes a lock
+// and makes a system call for each task that is put: 0.2 to 1 us. So a region of tiny tasks takes several times as long
+// with a borrowed core as without, and whether it has such tasks is known only when it runs.
+//
+// From then on most tasks run at once, in the thread that puts them, as with an if clause that is false. Where tasks
+// put further ones, one in each slice of time is put as it was meant, for the threads that have nothing to do: one that
+// lies close to the root of the tree.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ws::openmp {
+
+// One thread's. The clock is the caller's, in ticks.
+class ShortTasks {
+public:
+    struct Limits {
+        uint64_t slice, shortest; // ticks: a slice, and a task that is worth a thread
+    };
+
+    // Whether a task that is put now is to run at once. The caller's stack is at `frame`.
+    template <class Clock> bool runs_at_once(Clock&& clock, uintptr_t frame, const Limits& limits)
+    {
+        if (puts_ >= look_at_)
+            look(clock(), limits);
+        puts_++;
+        all_puts_++;
+        least_ = std::min(least_, depth_);
+        if (!are_short_)
+            return false;
+        if (gives_ && depth_ <= level_) {
+            gives_ = false;
+            return false;
+        }
+        return frame >= lowest_ && frame < highest_;
+    }
+    // They are short, and it has to be told of the thread's stack before one runs at once.
+    bool wants_stack() const { return are_short_ && highest_ == 0; }
+    // Tasks that put each other without an end would take no stack if each ran later. So a part of it is enough.
+    void has_stack(uintptr_t lowest, uint64_t bytes)
+    {
+        highest_ = lowest + bytes;
+        lowest_ = highest_ - bytes / stack_part;
+    }
+    // One that runs at once. What begins() returns is for ends().
+    uint64_t begins()
+    {
+        depth_++;
+        return all_puts_;
+    }
+    void ends(uint64_t began)
+    {
+        depth_--;
+        largest_ = std::max(largest_, all_puts_ - began);
+    }
+
+private:
+    // The shorter they are, the more of them pass between two looks at the clock.
+    void look(uint64_t now, const Limits& limits)
+    {
+        if (now - began_ >= limits.slice) {
+            const bool were_short = are_short_; // then this slice has their time, and not only that of putting them
+            are_short_ = puts_ > 0 && (now - began_) / puts_ < limits.shortest;
+            pass_ = are_short_ && were_short ? std::clamp<uint64_t>(puts_ / 32, 1, 16) : 1;
+            level_ = gives_ ? std::max(level_, least_) : least_;
+            gives_ = gives_ || largest_ >= puts_ / worth_part;
+            largest_ = 0;
+            began_ = now;
+            puts_ = 0;
+            least_ = ~0u;
+        }
+        look_at_ = puts_ + pass_;
+    }
+
+    // A task is worth giving away if it takes that part of a slice, with those that it puts.
+    static constexpr uint64_t worth_part = 8, stack_part = 4;
+
+    uint64_t began_ = 0, puts_ = 0;   // of the present slice
+    uint64_t largest_ = 0;            // and how many a task put that ended in it
+    uint64_t look_at_ = 0, pass_ = 1; // puts
+    uint64_t all_puts_ = 0;
+    uintptr_t lowest_ = 0, highest_ = 0; // where on the stack tasks may run at once
+    unsigned depth_ = 0;      // tasks of those that run at once, within each other
+    unsigned level_ = 0;      // the least in the slice before
+    unsigned least_ = ~0u;    // and in this one
+    bool are_short_ = false, gives_ = false;
+};
+
+} // namespace ws::openmp

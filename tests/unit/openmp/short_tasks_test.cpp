@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "openmp/library/short_tasks.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <vector>
+
+using ws::openmp::ShortTasks;
+
+namespace {
+
+constexpr ShortTasks::Limits limits = {1000, 10};
+constexpr uintptr_t top = 1 << 20, stack = 16384;
+
+// A thread that puts tasks of one length, each as far up its stack as it is deep in others.
+struct Thread {
+    ShortTasks tasks;
+    uint64_t now = 1, each;
+    unsigned depth = 0, at_once = 0, given = 0;
+    std::vector<unsigned> given_at;
+    uintptr_t frame = 64;
+
+    explicit Thread(uint64_t task) : each(task) { tasks.has_stack(top + 64 - stack, stack); }
+    // A tree of tasks, each of which puts two.
+    void put(unsigned levels)
+    {
+        const bool runs = tasks.runs_at_once([&] { return now; }, top - depth * frame, limits);
+        uint64_t began = 0;
+        if (runs) {
+            at_once++;
+            began = tasks.begins();
+        } else {
+            given++;
+            given_at.push_back(levels);
+        }
+        depth++;
+        now += each;
+        for (int i = 0; levels > 0 && i < 2; i++)
+            put(levels - 1);
+        depth--;
+        if (runs)
+            tasks.ends(began);
+    }
+};
+
+} // namespace
+
+TEST_CASE("short tasks run at once from the second slice on")
+{
+    Thread thread(2);
+    for (int i = 0; i < 10000; i++)
+        thread.put(0);
+    CHECK(thread.at_once + thread.given == 10000);
+    CHECK(thread.given >= 499);
+    CHECK(thread.given <= 502);
+}
+
+TEST_CASE("tasks that are long enough are put as they are")
+{
+    Thread thread(11);
+    for (int i = 0; i < 10000; i++)
+        thread.put(0);
+    CHECK(thread.at_once == 0);
+}
+
+TEST_CASE("a thread that put many long tasks in a moment runs one of them at once, and then no more")
+{
+    Thread thread(1);
+    for (int i = 0; i < 1000; i++)
+        thread.put(0);
+    thread.each = 5000;
+    for (int i = 0; i < 100; i++)
+        thread.put(0);
+    CHECK(thread.at_once <= 2);
+}
+
+TEST_CASE("tasks become short and long again")
+{
+    Thread thread(11);
+    for (int i = 0; i < 1000; i++)
+        thread.put(0);
+    thread.each = 1;
+    for (int i = 0; i < 10000; i++)
+        thread.put(0);
+    CHECK(thread.at_once > 8000);
+    const unsigned before = thread.at_once;
+    thread.each = 100;
+    for (int i = 0; i < 1000; i++)
+        thread.put(0);
+    CHECK(thread.at_once - before <= 32); // what was left of a slice, and up to the next look at the clock
+}
+
+TEST_CASE("of a tree of short tasks, those close to the root are given to others")
+{
+    Thread thread(2);
+    thread.put(16); // 131071 tasks
+    CHECK(thread.at_once + thread.given == 131071);
+    CHECK(thread.given < 1000);
+    const size_t first = 502; // in the first slice all are given
+    REQUIRE(thread.given_at.size() > first + 50);
+    double levels = 0;
+    for (size_t i = first; i < thread.given_at.size(); i++)
+        levels += thread.given_at[i];
+    // The mean of all tasks is 1.
+    CHECK(levels / double(thread.given_at.size() - first) > 5);
+}
+
+TEST_CASE("tasks that put each other without an end do not lie on one stack")
+{
+    Thread thread(2);
+    for (int i = 0; i < 2000; i++) // they are known as short
+        thread.put(0);
+    unsigned deepest = 0, depth = 0;
+    for (int i = 0; i < 100000; i++) {
+        thread.now += 2;
+        if (thread.tasks.runs_at_once([&] { return thread.now; }, top - depth * 64, limits)) {
+            thread.tasks.begins();
+            deepest = std::max(deepest, ++depth);
+        } else // it runs later, when those that are here have ended
+            for (; depth > 0; depth--)
+                thread.tasks.ends(0);
+    }
+    CHECK(deepest > 10);
+    CHECK(deepest <= stack / 4 / 64 + 1);
+}
+
+TEST_CASE("a thread is asked for its stack once, when its tasks are short, and none runs at once before")
+{
+    ShortTasks tasks;
+    uint64_t now = 1;
+    const auto put = [&](uintptr_t frame) {
+        now += 2;
+        return tasks.runs_at_once([&] { return now; }, frame, limits);
+    };
+    CHECK_FALSE(tasks.wants_stack());
+    for (int i = 0; i < 2000; i++)
+        CHECK_FALSE(put(top));
+    CHECK(tasks.wants_stack());
+    tasks.has_stack(top + 64 - stack, stack);
+    CHECK_FALSE(tasks.wants_stack());
+    CHECK(put(top));
+    CHECK(put(top - stack / 4 + 64));
+    CHECK_FALSE(put(top - stack / 4));
+    CHECK_FALSE(put(top + 64)); // another stack
+}
+
+TEST_CASE("of a thread whose stack is not known no task runs at once")
+{
+    ShortTasks tasks;
+    uint64_t now = 1;
+    tasks.has_stack(1, 0);
+    for (int i = 0; i < 2000; i++) {
+        now += 2;
+        CHECK_FALSE(tasks.runs_at_once([&] { return now; }, top, limits));
+    }
+    CHECK_FALSE(tasks.wants_stack());
+}
