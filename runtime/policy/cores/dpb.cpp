@@ -258,6 +258,9 @@ policy::Wants Dpb::attach(policy::Job& job)
     if (why && first == me)
         std::fprintf(stderr, "workshare: warning: -workshare-openmp has no effect in rank %d, and perhaps others: %s\n",
                      me, why);
+    if (o.across_jobs && o.ignore_jobs && me == 0)
+        std::fputs("workshare: warning: -workshare-across-jobs has no effect, because WS_IGNORE_JOBS=1 is set\n",
+                   stderr);
     if (!job.window)
         return {};
     told_->alone = job.window->ranks() == 1 && !shares;
@@ -268,9 +271,6 @@ policy::Wants Dpb::attach(policy::Job& job)
     lends_ = lends;
     balances_ = balances;
     shares_ = shares;
-    if (o.across_jobs && o.ignore_jobs && me == 0)
-        std::fputs("workshare: warning: -workshare-across-jobs has no effect, because WS_IGNORE_JOBS=1 is set\n",
-                   stderr);
     ticks_per_us_ = job.ticks_per_us;
     board_ = job.board;
     meter_ = job.meter;

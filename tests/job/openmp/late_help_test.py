@@ -33,5 +33,6 @@ else:
     expect(off, 'without lend a region has another thread', elsewhere(off) == 0)
     alone = run(PROGRAM, 2, ranks=1, **LEND)
     expect(alone, 'a region has another thread where nobody can lend', elsewhere(alone) == 0)
+    expect(alone, 'nothing says that nobody can lend', 'no core was moved: no node has two ranks' in alone.err)
     run(PROGRAM, 3, 'die', code='error', **LEND)
 finish()
