@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <dlfcn.h>
 
 namespace ws::openmp {
 
@@ -514,15 +515,19 @@ uint64_t gomp_taskloop_tasks(long flags, long said, long start, long end, long s
     return std::max<uint64_t>(1, uint64_t(std::abs((end - start) / step)) / uint64_t(said));
 }
 
-// A task that has no place in an order (depend, priority) and does not end elsewhere (detach).
+// A task that has no place in an order (depend, priority) and does not end elsewhere (detach). Not where libomp stands
+// in for libgomp: with an if clause that is false it leaves out the function that copies the task's data.
 bool is_plain_task(long if_clause, long flags)
 {
-    constexpr long untied_or_mergeable = 1 | 4, truth = 0xff;
-    return (if_clause & truth) && !(flags & ~untied_or_mergeable);
+    constexpr uint32_t untied_or_mergeable = 1 | 4;
+    constexpr long truth = 0xff;
+    static const bool is_libomp = dlsym(RTLD_DEFAULT, "__kmpc_fork_call") != nullptr;
+    return (if_clause & truth) && !(uint32_t(flags) & ~untied_or_mergeable) && !is_libomp;
 }
 } // namespace
 WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false; current->team->note_task(), region_puts_task();
-                const TaskAtOnce at_once(is_plain_task(f, g), __builtin_frame_address(0)); if (at_once) f = false);
+                const TaskAtOnce at_once([&] { return is_plain_task(f, g); }, __builtin_frame_address(0));
+                if (at_once) f = false);
 WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f = taskloop_flags(b, f),
                 region_puts_task(gomp_taskloop_tasks(f, g, i, j, k)));
 WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f = taskloop_flags(b, f),

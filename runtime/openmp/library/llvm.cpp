@@ -560,13 +560,13 @@ struct LlvmTask { // as libomp's begins
     void* shared;
     int32_t (*run)(int32_t thread, void* task);
 };
-long run_task(void* location, void* task)
+long run_task(void* location, void* task, void* caller = nullptr)
 {
     static Next<void(void*, int32_t, void*)> begin("__kmpc_omp_task_begin_if0"), end("__kmpc_omp_task_complete_if0");
-    const int32_t thread = llvm_number(location);
-    begin(nullptr)(location, thread, task);
+    const int32_t thread = llvm_number(location, caller);
+    begin(caller)(location, thread, task);
     static_cast<const LlvmTask*>(task)->run(thread, task);
-    end(nullptr)(location, thread, task);
+    end(caller)(location, thread, task);
     return 0;
 }
 // Location, thread, task, dependences.
@@ -577,21 +577,27 @@ long run_task_after(void* location, void* task, long count, void* of, long count
     return run_task(location, task);
 }
 void* pointer(long argument) { return reinterpret_cast<void*>(argument); }
-// The thread's last task that has a priority, ends elsewhere (detach), is a target construct's, or is untied: where such
-// a task has run as with an if clause that is false, libomp 14 fails in a tied one ("current != __null").
-WS_THREAD_LOCAL const void* special_task;
+// The task that the thread has allocated last, if it may run at once: it has no priority, does not end elsewhere
+// (detach), is no target construct's, and is tied. An untied one puts itself again and again, until its last part has
+// run.
+WS_THREAD_LOCAL const void* plain_task;
 
-long note_special(long flags, long task)
+long note_plain(long flags, long task)
 {
     constexpr long tied = 1, priority = 1 << 5, detachable = 1 << 6, hidden_helper = 1 << 7;
-    if (WS_UNLIKELY(short_tasks != nullptr) && (flags & (tied | priority | detachable | hidden_helper)) != tied)
-        special_task = pointer(task);
+    plain_task = (flags & (tied | priority | detachable | hidden_helper)) == tied ? pointer(task) : nullptr;
     return task;
+}
+bool takes_plain(long task)
+{
+    const bool is_plain = !current && pointer(task) == plain_task;
+    plain_task = nullptr;
+    return is_plain;
 }
 } // namespace
 WS_LLVM_OTHER_TOLD(__kmpc_omp_task, WS_6, return, return run_task(pointer(a), pointer(c)),
-                   const TaskAtOnce at_once(!current && pointer(c) != special_task, __builtin_frame_address(0));
-                   if (at_once) return run_task(pointer(a), pointer(c)));
+                   const TaskAtOnce at_once([&] { return takes_plain(c); }, __builtin_frame_address(0));
+                   if (at_once) return run_task(pointer(a), pointer(c), __builtin_return_address(0)));
 WS_LLVM_LONG_AS(__kmpc_omp_task_with_deps,
                 return run_task_after(pointer(a), pointer(c), d, pointer(e), f, pointer(g)));
 namespace {
@@ -636,8 +642,8 @@ WS_LLVM_LONG(__kmpc_team_static_init_4);
 WS_LLVM_LONG(__kmpc_team_static_init_4u);
 WS_LLVM_LONG(__kmpc_team_static_init_8);
 WS_LLVM_LONG(__kmpc_team_static_init_8u);
-#define WS_NOTE_SPECIAL(task) return note_special(c, task)
-WS_LLVM_OTHER_TOLD(__kmpc_omp_task_alloc, WS_6, WS_NOTE_SPECIAL, b = llvm_number(nullptr); current->team->note_task(),
+#define WS_NOTE_PLAIN(task) return note_plain(c, task)
+WS_LLVM_OTHER_TOLD(__kmpc_omp_task_alloc, WS_6, WS_NOTE_PLAIN, b = llvm_number(nullptr); current->team->note_task(),
                    region_puts_task());
 WS_LLVM_LONG(__kmpc_omp_target_task_alloc);
 WS_LLVM_OTHER(__kmpc_omp_task_begin_if0);

@@ -5,6 +5,7 @@
 #include "openmp/library/threads.h"
 
 #include <algorithm>
+#include <dlfcn.h>
 #include <pthread.h>
 
 namespace ws::openmp {
@@ -21,6 +22,12 @@ void set_region_cores(RegionCores* cores)
 
 unsigned openmp_usual() { return unsigned(std::max(1, openmp(nullptr).max_threads())); }
 
+bool has_cancellation()
+{
+    auto* const cancels = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_cancellation"));
+    return cancels && cancels();
+}
+
 void RegionOnCores::open(const void* site)
 {
     RegionCores* const cores = region_cores;
@@ -30,7 +37,7 @@ void RegionOnCores::open(const void* site)
     threads = cores->open(threads, site, this);
 }
 
-// Of the process's first thread it takes some 100 us, as the C library reads /proc/self/maps.
+// In the process's first thread this takes some 100 us, because the C library reads /proc/self/maps.
 __attribute__((cold, noinline)) void TaskAtOnce::find_stack()
 {
     pthread_attr_t attributes;

@@ -44,20 +44,21 @@ extern __thread RegionCounts region_counts __attribute__((tls_model("initial-exe
 // 0: no thread of a region waits outside of it for a core. Else it changes with each task that is put, or with one of
 // those that several threads put at once.
 extern volatile base::Flag members_wait;
-// Set while a region has borrowed cores: its tasks run at once if they are shorter than that. Null: as they are put.
+// Set while a region has borrowed cores: tasks of this process that are shorter than that run at once. Null: as they
+// are put.
 extern const ShortTasks::Limits* volatile short_tasks __attribute__((visibility("hidden")));
 extern __thread ShortTasks own_short_tasks __attribute__((tls_model("initial-exec")));
 
-// Lives as long as a call that puts a task, at the caller's stack frame `frame`. `is_plain`: the task may run within
+// Lives as long as a call that puts a task, at the caller's stack frame `frame`. `is_plain()`: the task may run within
 // that call.
 class TaskAtOnce {
 public:
-    TaskAtOnce(bool is_plain, void* frame)
+    template <class IsPlain> TaskAtOnce(IsPlain&& is_plain, void* frame)
     {
         const ShortTasks::Limits* const limits = short_tasks;
-        if (WS_LIKELY(!limits) || !is_plain)
+        if (WS_LIKELY(!limits) || !is_plain())
             return;
-        runs_ = own_short_tasks.runs_at_once(base::ticks, uintptr_t(frame), *limits);
+        runs_ = own_short_tasks.runs_at_once(base::ticks(), uintptr_t(frame), *limits);
         if (WS_UNLIKELY(own_short_tasks.wants_stack()))
             find_stack();
         if (runs_)
@@ -83,6 +84,8 @@ private:
 const char* why_threads_are_fixed();
 // The threads of a region that asks for none, of the calling thread; at least 1.
 unsigned openmp_usual();
+// OMP_CANCELLATION is true.
+bool has_cancellation();
 // The calling thread's number of threads is one that the program has said, and not what it was told.
 bool threads_set_here();
 // The most threads that omp_get_max_threads() and omp_get_num_procs() speak of: WS_OPENMP. 0: no more than there are.

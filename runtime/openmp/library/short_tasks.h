@@ -18,14 +18,23 @@ namespace ws::openmp {
 class ShortTasks {
 public:
     struct Limits {
-        uint64_t slice, shortest; // ticks: a slice, and a task that is worth a thread
+        uint64_t slice, shortest; // ticks: a slice, and the mean time from put to put from which a thread is worth it
     };
 
-    // Whether a task that is put now is to run at once. The caller's stack is at `frame`.
-    template <class Clock> bool runs_at_once(Clock&& clock, uintptr_t frame, const Limits& limits)
+    void region_begins()
     {
-        if (puts_ >= look_at_)
-            look(clock(), limits);
+        are_short_ = gives_ = false;
+        began_ = puts_ = largest_ = pause_ = paused_ = calm_ = 0;
+    }
+
+    // Whether a task that is put now is to run at once. The caller's stack is at `frame`.
+    bool runs_at_once(uint64_t now, uintptr_t frame, const Limits& limits)
+    {
+        if (now - last_ >= limits.slice && are_short_)
+            was_long();
+        last_ = now;
+        if (now - began_ >= limits.slice)
+            look(now, limits);
         puts_++;
         all_puts_++;
         least_ = std::min(least_, depth_);
@@ -58,29 +67,39 @@ public:
     }
 
 private:
-    // The shorter they are, the more of them pass between two looks at the clock.
+    // A slice is over.
     void look(uint64_t now, const Limits& limits)
     {
-        if (now - began_ >= limits.slice) {
-            const bool were_short = are_short_; // then this slice has their time, and not only that of putting them
-            are_short_ = puts_ > 0 && (now - began_) / puts_ < limits.shortest;
-            pass_ = are_short_ && were_short ? std::clamp<uint64_t>(puts_ / 32, 1, 16) : 1;
-            level_ = gives_ ? std::max(level_, least_) : least_;
-            gives_ = gives_ || largest_ >= puts_ / worth_part;
-            largest_ = 0;
-            began_ = now;
-            puts_ = 0;
-            least_ = ~0u;
+        are_short_ = paused_ == 0 && puts_ > 0 && (now - began_) / puts_ < limits.shortest;
+        paused_ -= paused_ > 0;
+        if (are_short_ && ++calm_ >= most_pause) {
+            calm_ = 0;
+            pause_ /= 2;
         }
-        look_at_ = puts_ + pass_;
+        level_ = gives_ ? std::max(level_, least_) : least_;
+        gives_ = gives_ || (puts_ > 0 && largest_ >= puts_ / worth_part);
+        began_ = now;
+        puts_ = largest_ = 0;
+        least_ = ~0u;
+    }
+    // A task that ran at once took a slice and more. There may be more of its kind among the short ones: for some
+    // slices all are put as they were meant, and for more of them each time.
+    void was_long()
+    {
+        are_short_ = false;
+        calm_ = 0;
+        paused_ = pause_ = std::clamp(2 * pause_, least_pause, most_pause);
     }
 
     // A task is worth giving away if it takes that part of a slice, with those that it puts.
     static constexpr uint64_t worth_part = 8, stack_part = 4;
+    static constexpr uint64_t least_pause = 4, most_pause = 64; // slices
 
-    uint64_t began_ = 0, puts_ = 0;   // of the present slice
-    uint64_t largest_ = 0;            // and how many a task put that ended in it
-    uint64_t look_at_ = 0, pass_ = 1; // puts
+    uint64_t last_ = 0;                                       // when a task was put
+    uint64_t began_ = 0, puts_ = 0;                           // of the present slice
+    uint64_t largest_ = 0;                                    // and how many a task put that ended in it
+    // slices: the last pause, what is left of it, and since then
+    uint64_t pause_ = 0, paused_ = 0, calm_ = 0;
     uint64_t all_puts_ = 0;
     uintptr_t lowest_ = 0, highest_ = 0; // where on the stack tasks may run at once
     unsigned depth_ = 0;      // tasks of those that run at once, within each other

@@ -40,8 +40,8 @@ constexpr double thread_cost_us = 60;
 constexpr double decide_least_us = 1000, decide_most_us = 20000;
 // How long a rank waits before it lends its cores to members in reserve, and how often it looks whether there are some.
 constexpr double lend_after_us = 100, look_for_reserves_us = 2000, look_while_lent_us = 20000;
-// Tasks that are shorter run at once in regions with borrowed cores, but for one in each slice. Measured for tasks of one
-// loop: two threads of libgomp are faster than one from 0.7 to 1 us on.
+// Tasks that are shorter run at once in regions with borrowed cores (short_tasks.h). Measured for tasks of one loop:
+// two threads of libgomp are faster than one from 0.7 to 1 us on.
 constexpr double shortest_task_us = 1, slice_us = 50;
 
 namespace {
@@ -80,6 +80,7 @@ public:
         if (!is_own(region))
             return;
         team_.member(number);
+        openmp::own_short_tasks.region_begins();
         Reserve::is_member = number >= threads_;
         if (WS_UNLIKELY(Reserve::is_member))
             reserve_.wait(number - threads_);
@@ -135,6 +136,7 @@ private:
     Regions regions_;
     TaskRegions task_regions_;
     openmp::ShortTasks::Limits short_tasks_ = {};
+    bool cancels_ = false; // tasks that are put after a cancel construct need not run
     Reserve reserve_;
     bool lends_now_ = false; // some of this rank's cores, in its present wait
     volatile Hardware::Word tasks_ = 0, barriers_ = 0; // of the region
@@ -284,6 +286,7 @@ policy::Wants Dpb::attach(policy::Job& job)
     turns_ = Turns(uint64_t(unknown_period_us * ticks_per_us_));
     regions_ = Regions(uint64_t(thread_cost_us * ticks_per_us_));
     task_regions_ = TaskRegions(ticks_per_us_);
+    cancels_ = openmp::has_cancellation();
     short_tasks_ = {uint64_t(slice_us * ticks_per_us_), uint64_t(shortest_task_us * ticks_per_us_)};
     if (!why) // all that a region needs is there
         openmp::set_region_cores(this);
@@ -478,7 +481,7 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
     if (WS_UNLIKELY(team_.has_workers()))
         team_.take_own(now);
     team_.place(foreign_.cpus());
-    if (extra_ || foreign_extra_)
+    if ((extra_ || foreign_extra_) && !cancels_)
         openmp::short_tasks = &short_tasks_;
     threads_ = std::min(wish, own + extra_ + foreign_extra_);
     show_threads(threads_);

@@ -27,6 +27,7 @@ struct NodeFigures {
     uint64_t nodes, seen, changed, timed; // nodes: with regions, with another deal, measured by times
     Lent lent, foreign;
     uint64_t used_by_others, limited, beside;
+    uint64_t together; // ranks that are not alone on their node
 };
 
 void add(Lent& all, const LentRow& row)
@@ -140,14 +141,15 @@ std::string recalled_text(const Lent& lent, const char* of)
 void tell(observe::Facts& facts, const Table* table, int node, const Done& what)
 {
     const double ticks_per_s = what.ticks_per_us * 1e6;
-    const NodeFigures mine = table ? sums_of(*table) : NodeFigures{};
+    NodeFigures mine = table ? sums_of(*table) : NodeFigures{};
+    mine.together = !what.alone;
     NodeFigures all = {};
     uint64_t mine_longest = table ? longest_beside(*table) : 0, longest = 0;
     PMPI_Reduce(&mine, &all, sizeof mine / sizeof(uint64_t), MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&mine_longest, &longest, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     std::string deal = gather_deal(table, node, what.job_s);
     if (!all.nodes) { // on rank 0, all others are done
-        if (what.alone)
+        if (!all.together)
             facts.policies.push_back("no core was moved: no node has two ranks");
         return;
     }

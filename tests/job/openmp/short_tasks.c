@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * short_tasks: rank 0 runs four regions of short tasks, each once, while rank 1 waits. A tree of tasks; many tasks of
- * one thread; tasks that put each other, one after the other; and tasks in an order, by dependences and priorities.
- * Each task counts itself. Prints "right" or "wrong", the milliseconds of the tree and of the many, and how many tasks
- * ran on another thread than the one that opened the region. */
+ * short_tasks [chain]: rank 0 runs regions of short tasks, each once, while rank 1 waits. A tree of tasks; many tasks
+ * of one thread; tasks in an order, by dependences and priorities; untied ones that put others and wait for them; some
+ * with copies of an array; a sum of a task group; and, with "chain", tasks that put each other, one after the other.
+ * Each task counts itself. Prints "right" or what is wrong, the milliseconds of the tree and of the many, and how many
+ * tasks of the tree ran on another thread than the one that opened the region. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TREE = 24, MANY = 20000, CHAIN = 300000, LINKS = 4000 };
+enum { TREE = 24, MANY = 20000, CHAIN = 300000, LINKS = 4000, UNTIED = 18 };
 
 static long counted[64][8]; /* by thread, each in a line of its own */
 static void count(void) { counted[omp_get_thread_num() % 64][0]++; }
@@ -44,9 +45,55 @@ static long fib(int n)
 #pragma omp taskwait
     return a + b;
 }
+/* Is run in parts: it puts itself again where it waits. */
+static long untied_fib(int n)
+{
+    long sum = 0;
+    if (n < 2) {
+        count();
+        return n;
+    }
+#pragma omp task untied shared(sum)
+    {
+        long a, b;
+        count();
+#pragma omp task shared(a)
+        a = untied_fib(n - 1);
+#pragma omp task untied shared(b)
+        b = untied_fib(n - 2);
+#pragma omp taskwait
+        sum = a + b;
+    }
+#pragma omp taskwait
+    return sum;
+}
+
+/* GCC has a function that copies an array whose length is not known; clang has no such arrays. */
+static void copies(int n, long *all)
+{
+#ifdef __clang__
+    int numbers[5];
+#else
+    int numbers[n];
+#endif
+    for (int i = 0; i < n; i++)
+        numbers[i] = i;
+    for (int k = 0; k < MANY; k++) {
+        numbers[0] = k;
+#pragma omp task firstprivate(numbers)
+        {
+            long sum = 0;
+            count();
+            for (int i = 0; i < n; i++)
+                sum += numbers[i];
+#pragma omp atomic
+            *all += sum;
+        }
+    }
+}
+
 static long calls(int n) { return n < 2 ? 1 : 1 + calls(n - 1) + calls(n - 2); }
 
-#ifndef __clang__
 /* If each ran within the one before, they would take some 100 MB of stack. */
 static void chain(int left)
 {
@@ -58,7 +105,6 @@ static void chain(int left)
 #pragma omp task firstprivate(left)
         chain(left - 1);
 }
-#endif
 
 int main(int argc, char **argv)
 {
@@ -67,7 +113,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
-        long elsewhere = 0, sum = 0, wrong = 0, last = 0;
+        long elsewhere = 0, others = 0, sum = 0, last = 0, copied = 0, total = 0;
+        const char *wrong = NULL;
         for (const double until = MPI_Wtime() + 2e-3; MPI_Wtime() < until;) /* the others wait now */
             ;
         const double began = MPI_Wtime();
@@ -75,7 +122,8 @@ int main(int argc, char **argv)
 #pragma omp single
         sum = fib(TREE);
         const double tree = MPI_Wtime() - began;
-        wrong += sum != 46368 || take_counts(&elsewhere) != calls(TREE);
+        if (sum != 46368 || take_counts(&elsewhere) != calls(TREE))
+            wrong = "the tree";
 
         const double then = MPI_Wtime();
 #pragma omp parallel
@@ -84,14 +132,8 @@ int main(int argc, char **argv)
 #pragma omp task
             count_slowly();
         const double many = MPI_Wtime() - then;
-        wrong += take_counts(&elsewhere) != MANY;
-
-#ifndef __clang__ /* libomp runs all tasks of one thread at once */
-#pragma omp parallel
-#pragma omp single
-        chain(CHAIN);
-        wrong += take_counts(&elsewhere) != CHAIN;
-#endif
+        if (take_counts(&others) != MANY)
+            wrong = "the many";
 
 #pragma omp parallel
 #pragma omp single
@@ -99,14 +141,48 @@ int main(int argc, char **argv)
 #pragma omp task depend(inout : last) firstprivate(i) shared(wrong)
             {
                 count();
-                wrong += last != i;
+                if (last != i)
+                    wrong = "the order";
                 last = i + 1;
             }
 #pragma omp task priority(1)
             count();
         }
-        wrong += last != LINKS || take_counts(&elsewhere) != 2 * LINKS;
-        printf("%s %.3f %.3f elsewhere %ld\n", wrong ? "wrong" : "right", 1e3 * tree, 1e3 * many, elsewhere);
+        if (last != LINKS || take_counts(&others) != 2 * LINKS)
+            wrong = "the links";
+
+#pragma omp parallel
+#pragma omp single
+        sum = untied_fib(UNTIED);
+        if (sum != 2584 || take_counts(&others) != calls(UNTIED))
+            wrong = "the untied";
+
+#pragma omp parallel
+#pragma omp single
+        copies(5, &copied);
+        if (copied != 10L * MANY + (long) MANY * (MANY - 1) / 2 || take_counts(&others) != MANY)
+            wrong = "the copies";
+
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup task_reduction(+ : total)
+        for (long i = 0; i < MANY; i++)
+#pragma omp task in_reduction(+ : total) firstprivate(i)
+        {
+            count();
+            total += i;
+        }
+        if (total != (long) MANY * (MANY - 1) / 2 || take_counts(&others) != MANY)
+            wrong = "the sum";
+
+        if (argc > 1) {
+#pragma omp parallel
+#pragma omp single
+            chain(CHAIN);
+            if (take_counts(&others) != CHAIN)
+                wrong = "the chain";
+        }
+        printf("%s %.3f %.3f elsewhere %ld\n", wrong ? wrong : "right", 1e3 * tree, 1e3 * many, elsewhere);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();

@@ -24,7 +24,7 @@ struct Thread {
     // A tree of tasks, each of which puts two.
     void put(unsigned levels)
     {
-        const bool runs = tasks.runs_at_once([&] { return now; }, top - depth * frame, limits);
+        const bool runs = tasks.runs_at_once(now, top - depth * frame, limits);
         uint64_t began = 0;
         if (runs) {
             at_once++;
@@ -87,7 +87,54 @@ TEST_CASE("tasks become short and long again")
     thread.each = 100;
     for (int i = 0; i < 1000; i++)
         thread.put(0);
-    CHECK(thread.at_once - before <= 32); // what was left of a slice, and up to the next look at the clock
+    CHECK(thread.at_once - before <= 20); // what was left of a slice
+}
+
+TEST_CASE("a task of a slice and more among short ones: the next ones are put as they are")
+{
+    Thread thread(2);
+    for (int i = 0; i < 2000; i++)
+        thread.put(0);
+    CHECK(thread.at_once > 0);
+    thread.now += 5000; // the last one took that long
+    const unsigned before = thread.at_once;
+    for (int i = 0; i < 1500; i++)
+        thread.put(0);
+    CHECK(thread.at_once == before);
+    for (int i = 0; i < 4000; i++)
+        thread.put(0);
+    CHECK(thread.at_once > before);
+}
+
+TEST_CASE("long tasks that come again and again among short ones are mostly given to others")
+{
+    Thread thread(1);
+    unsigned here = 0;
+    for (int i = 0; i < 200; i++) {
+        for (int k = 0; k < 500; k++) // half of a slice
+            thread.put(0);
+        const unsigned before = thread.at_once;
+        thread.put(0);
+        thread.now += 20000 * (thread.at_once - before); // else another thread runs it
+        here += thread.at_once - before;
+    }
+    CHECK(here > 0);
+    CHECK(here < 20);
+}
+
+TEST_CASE("a new region begins without what was known of the one before")
+{
+    Thread thread(2);
+    for (int i = 0; i < 2000; i++)
+        thread.put(0);
+    thread.tasks.region_begins();
+    const unsigned before = thread.at_once;
+    for (int i = 0; i < 400; i++)
+        thread.put(0);
+    CHECK(thread.at_once == before);
+    for (int i = 0; i < 400; i++)
+        thread.put(0);
+    CHECK(thread.at_once > before);
 }
 
 TEST_CASE("of a tree of short tasks, those close to the root are given to others")
@@ -113,7 +160,7 @@ TEST_CASE("tasks that put each other without an end do not lie on one stack")
     unsigned deepest = 0, depth = 0;
     for (int i = 0; i < 100000; i++) {
         thread.now += 2;
-        if (thread.tasks.runs_at_once([&] { return thread.now; }, top - depth * 64, limits)) {
+        if (thread.tasks.runs_at_once(thread.now, top - depth * 64, limits)) {
             thread.tasks.begins();
             deepest = std::max(deepest, ++depth);
         } else // it runs later, when those that are here have ended
@@ -130,7 +177,7 @@ TEST_CASE("a thread is asked for its stack once, when its tasks are short, and n
     uint64_t now = 1;
     const auto put = [&](uintptr_t frame) {
         now += 2;
-        return tasks.runs_at_once([&] { return now; }, frame, limits);
+        return tasks.runs_at_once(now, frame, limits);
     };
     CHECK_FALSE(tasks.wants_stack());
     for (int i = 0; i < 2000; i++)
@@ -151,7 +198,7 @@ TEST_CASE("of a thread whose stack is not known no task runs at once")
     tasks.has_stack(1, 0);
     for (int i = 0; i < 2000; i++) {
         now += 2;
-        CHECK_FALSE(tasks.runs_at_once([&] { return now; }, top, limits));
+        CHECK_FALSE(tasks.runs_at_once(now, top, limits));
     }
     CHECK_FALSE(tasks.wants_stack());
 }
