@@ -532,10 +532,10 @@ WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f = taskloop_flags(b, f),
                 region_puts_task(gomp_taskloop_tasks(f, g, i, j, k)));
 WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f = taskloop_flags(b, f),
                 region_puts_task(gomp_taskloop_tasks(f, g, i, j, k)));
-WS_GNU_OTHER(GOMP_taskwait, "GOMP_2.0");
+WS_GNU_OTHER_AS(GOMP_taskwait, "GOMP_2.0", , waits_for_tasks());
 WS_GNU_OTHER(GOMP_taskyield, "GOMP_3.0");
 WS_GNU_OTHER(GOMP_taskgroup_start, "GOMP_4.0");
-WS_GNU_OTHER(GOMP_taskgroup_end, "GOMP_4.0");
+WS_GNU_OTHER_AS(GOMP_taskgroup_end, "GOMP_4.0", , waits_for_tasks());
 WS_GNU_OTHER(GOMP_taskwait_depend, "GOMP_5.0");
 WS_GNU_OTHER_AS(GOMP_target, "GOMP_4.0", , const Target open);
 WS_GNU_OTHER(GOMP_target_data, "GOMP_4.0");

@@ -648,7 +648,7 @@ WS_LLVM_OTHER_TOLD(__kmpc_omp_task_alloc, WS_6, WS_NOTE_PLAIN, b = llvm_number(n
 WS_LLVM_LONG(__kmpc_omp_target_task_alloc);
 WS_LLVM_OTHER(__kmpc_omp_task_begin_if0);
 WS_LLVM_OTHER(__kmpc_omp_task_parts);
-WS_LLVM_OTHER(__kmpc_omp_taskwait);
+WS_LLVM_OTHER_TOLD(__kmpc_omp_taskwait, WS_6, return, b = llvm_number(nullptr), waits_for_tasks());
 WS_LLVM_OTHER(__kmpc_omp_taskyield);
 WS_LLVM_OTHER(__kmpc_omp_wait_deps);
 WS_LLVM_OTHER(__kmpc_taskgroup);

@@ -49,6 +49,12 @@ extern volatile base::Flag members_wait;
 extern const ShortTasks::Limits* volatile short_tasks __attribute__((visibility("hidden")));
 extern __thread ShortTasks own_short_tasks __attribute__((tls_model("initial-exec")));
 
+inline void waits_for_tasks()
+{
+    if (WS_UNLIKELY(short_tasks != nullptr))
+        own_short_tasks.waits();
+}
+
 // Lives as long as a call that puts a task, at the caller's stack frame `frame`. `is_plain()`: the task may run within
 // that call.
 class TaskAtOnce {
@@ -58,7 +64,7 @@ public:
         const ShortTasks::Limits* const limits = short_tasks;
         if (WS_LIKELY(!limits) || !is_plain())
             return;
-        runs_ = own_short_tasks.runs_at_once(base::ticks(), uintptr_t(frame), *limits);
+        runs_ = own_short_tasks.runs_at_once(base::ticks, uintptr_t(frame), *limits);
         if (WS_UNLIKELY(own_short_tasks.wants_stack()))
             find_stack();
         if (runs_)

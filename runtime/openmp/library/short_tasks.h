@@ -24,17 +24,15 @@ public:
     void region_begins()
     {
         are_short_ = gives_ = false;
-        began_ = puts_ = largest_ = pause_ = paused_ = calm_ = 0;
+        began_ = puts_ = look_at_ = largest_ = pause_ = paused_ = calm_ = 0;
+        pass_ = 1;
     }
 
     // Whether a task that is put now is to run at once. The caller's stack is at `frame`.
-    bool runs_at_once(uint64_t now, uintptr_t frame, const Limits& limits)
+    template <class Clock> bool runs_at_once(Clock&& clock, uintptr_t frame, const Limits& limits)
     {
-        if (now - last_ >= limits.slice && are_short_)
-            was_long();
-        last_ = now;
-        if (now - began_ >= limits.slice)
-            look(now, limits);
+        if (puts_ >= look_at_)
+            look(clock(), limits);
         puts_++;
         all_puts_++;
         least_ = std::min(least_, depth_);
@@ -66,27 +64,47 @@ public:
         largest_ = std::max(largest_, all_puts_ - began);
     }
 
+    // The thread waits for tasks: what passes until it puts the next one is not only time of those that ran at once.
+    void waits() { waited_ = true; }
+
 private:
-    // A slice is over.
     void look(uint64_t now, const Limits& limits)
     {
+        const uint64_t passed = now - last_;
+        if (passed >= limits.slice && are_short_) {
+            if (waited_)
+                began_ += passed;
+            else
+                was_long();
+        }
+        last_ = now;
+        waited_ = false;
+        if (now - began_ >= limits.slice)
+            end_slice(now, limits);
+        look_at_ = puts_ + pass_;
+    }
+    void end_slice(uint64_t now, const Limits& limits)
+    {
+        const bool were_short = are_short_ && pause_ == 0;
         are_short_ = paused_ == 0 && puts_ > 0 && (now - began_) / puts_ < limits.shortest;
         paused_ -= paused_ > 0;
         if (are_short_ && ++calm_ >= most_pause) {
             calm_ = 0;
             pause_ /= 2;
         }
+        pass_ = were_short && are_short_ ? std::clamp<uint64_t>(puts_ / 64, 1, most_pass) : 1;
         level_ = gives_ ? std::max(level_, least_) : least_;
         gives_ = gives_ || (puts_ > 0 && largest_ >= puts_ / worth_part);
         began_ = now;
         puts_ = largest_ = 0;
         least_ = ~0u;
     }
-    // A task that ran at once took a slice and more. There may be more of its kind among the short ones: for some
-    // slices all are put as they were meant, and for more of them each time.
+    // One of the last tasks, which ran at once, took a slice and more. There may be more of its kind among the short
+    // ones: for some slices all are put as they were meant, and for more of them each time.
     void was_long()
     {
         are_short_ = false;
+        pass_ = 1;
         calm_ = 0;
         paused_ = pause_ = std::clamp(2 * pause_, least_pause, most_pause);
     }
@@ -94,8 +112,11 @@ private:
     // A task is worth giving away if it takes that part of a slice, with those that it puts.
     static constexpr uint64_t worth_part = 8, stack_part = 4;
     static constexpr uint64_t least_pause = 4, most_pause = 64; // slices
+    // To look at the clock takes 10 ns and more. The shorter tasks are, the more of them pass between two looks; so
+    // many long ones may follow each other in one thread.
+    static constexpr uint64_t most_pass = 4;
 
-    uint64_t last_ = 0;                                       // when a task was put
+    uint64_t last_ = 0, look_at_ = 0, pass_ = 1;              // the last look, and puts: at the next, and between two
     uint64_t began_ = 0, puts_ = 0;                           // of the present slice
     uint64_t largest_ = 0;                                    // and how many a task put that ended in it
     // slices: the last pause, what is left of it, and since then
@@ -105,7 +126,7 @@ private:
     unsigned depth_ = 0;      // tasks of those that run at once, within each other
     unsigned level_ = 0;      // the least in the slice before
     unsigned least_ = ~0u;    // and in this one
-    bool are_short_ = false, gives_ = false;
+    bool are_short_ = false, gives_ = false, waited_ = false;
 };
 
 } // namespace ws::openmp
