@@ -112,8 +112,8 @@ private:
     // A task is worth giving away if it takes that part of a slice, with those that it puts.
     static constexpr uint64_t worth_part = 8, stack_part = 4;
     static constexpr uint64_t least_pause = 4, most_pause = 64; // slices
-    // To look at the clock takes 10 ns and more. The shorter tasks are, the more of them pass between two looks; so
-    // many long ones may follow each other in one thread.
+    // A look at the clock takes 10 ns and more. The shorter tasks are, the more of them pass between two looks. That many
+    // long ones may follow each other in one thread.
     static constexpr uint64_t most_pass = 4;
 
     uint64_t last_ = 0, look_at_ = 0, pass_ = 1;              // the last look, and puts: at the next, and between two

@@ -15,6 +15,8 @@ from job import CORES, expect, finish, likely, repeated, run, skip
 COMPILER = sys.argv[3]
 PROGRAM = f'short_tasks.{COMPILER}'
 CHAIN = ['chain'] if COMPILER == 'gcc' else []  # libomp runs all tasks of one thread at once, within each other
+# Two threads of one process without Workshare take 5 and 1.6 times as long as one, those of libomp 3 and 2.
+LONGEST = (1.3, 1.8) if COMPILER == 'gcc' else (2.2, 3)
 ONE = {'OMP_NUM_THREADS': '1'}
 LEND = ('-workshare-openmp=lend', '-bind-to', 'core')
 
@@ -26,12 +28,12 @@ def figures(result):
 
 
 @repeated
-def takes_no_longer(longest):
+def takes_no_longer():
     plain = figures(run(PROGRAM, *CHAIN, options=('-workshare-openmp=off', '-bind-to', 'core'), env=ONE))
     result = run(PROGRAM, *CHAIN, options=LEND, env=ONE)
     lent = figures(result)
     likely(result, 'no region had a lent core', re.search(r'[1-9]\d* parallel regions? had lent cores', result.err))
-    for what, with_it, without in zip(('the tree', 'the many'), lent, plain):
+    for what, longest, with_it, without in zip(('the tree', 'the many'), LONGEST, lent, plain):
         likely(result, f'{what}: {with_it} ms, without lending {without} ms', with_it < longest * without)
     if COMPILER == 'gcc':
         likely(result, 'no large part of the tree ran on a lent core', lent[2] > 5000)
@@ -52,7 +54,7 @@ def of_the_other_library():
 if CORES < 2:
     skip('needs two cores')
 else:
-    takes_no_longer(1.3 if COMPILER == 'gcc' else 2.5)
+    takes_no_longer()
     if COMPILER == 'gcc':
         of_the_other_library()
 finish()
