@@ -112,20 +112,19 @@ private:
     // A task is worth giving away if it takes that part of a slice, with those that it puts.
     static constexpr uint64_t worth_part = 8, stack_part = 4;
     static constexpr uint64_t least_pause = 4, most_pause = 64; // slices
-    // A look at the clock takes 10 ns and more. The shorter tasks are, the more of them pass between two looks. That many
-    // long ones may follow each other in one thread.
+    // A look at the clock takes 10 ns and more. The shorter tasks are, the more of them pass between two looks. That
+    // many long ones may follow each other in one thread.
     static constexpr uint64_t most_pass = 4;
 
-    uint64_t last_ = 0, look_at_ = 0, pass_ = 1;              // the last look, and puts: at the next, and between two
-    uint64_t began_ = 0, puts_ = 0;                           // of the present slice
-    uint64_t largest_ = 0;                                    // and how many a task put that ended in it
-    // slices: the last pause, what is left of it, and since then
-    uint64_t pause_ = 0, paused_ = 0, calm_ = 0;
+    uint64_t last_ = 0, look_at_ = 0, pass_ = 1; // the last look, and puts: at the next, and between two
+    uint64_t began_ = 0, puts_ = 0;              // of the present slice
+    uint64_t largest_ = 0;                       // and how many a task put that ended in it
+    uint64_t pause_ = 0, paused_ = 0, calm_ = 0; // slices: the last pause, what is left of it, and since then
     uint64_t all_puts_ = 0;
     uintptr_t lowest_ = 0, highest_ = 0; // where on the stack tasks may run at once
-    unsigned depth_ = 0;      // tasks of those that run at once, within each other
-    unsigned level_ = 0;      // the least in the slice before
-    unsigned least_ = ~0u;    // and in this one
+    unsigned depth_ = 0;                 // tasks of those that run at once, within each other
+    unsigned level_ = 0;                 // the least in the slice before
+    unsigned least_ = ~0u;               // and in this one
     bool are_short_ = false, gives_ = false, waited_ = false;
 };
 
