@@ -437,6 +437,7 @@ WS_GNU(GOMP_single_copy_end, "GOMP_1.0");
         if (current && waited_for(caller, loop::own_frame()))                                                         \
             return value;                                                                                             \
         region_comes_to_barrier();                                                                                    \
+        const TaskWait wait(TaskWait::all_threads);                                                                   \
         if (WS_UNLIKELY(times_threads)) {                                                                             \
             const LibraryTime time;                                                                                   \
             return next(caller)();                                                                                    \
@@ -521,7 +522,7 @@ bool is_plain_task(long if_clause, long flags)
 {
     constexpr uint32_t untied_or_mergeable = 1 | 4;
     constexpr long truth = 0xff;
-    static const bool is_libomp = dlsym(RTLD_DEFAULT, "__kmpc_fork_call") != nullptr;
+    static const bool is_libomp = dlsym(loaded_library(), "__kmpc_fork_call") != nullptr;
     return (if_clause & truth) && !(uint32_t(flags) & ~untied_or_mergeable) && !is_libomp;
 }
 } // namespace
@@ -529,14 +530,16 @@ WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false; current->team->note_task(), re
                 const TaskAtOnce at_once([&] { return is_plain_task(f, g); }, __builtin_frame_address(0));
                 if (at_once) f = false);
 WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f = taskloop_flags(b, f),
-                region_puts_task(gomp_taskloop_tasks(f, g, i, j, k)));
+                region_puts_task(gomp_taskloop_tasks(f, g, i, j, k));
+                const TaskWait wait(TaskWait::all_threads));
 WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f = taskloop_flags(b, f),
-                region_puts_task(gomp_taskloop_tasks(f, g, i, j, k)));
-WS_GNU_OTHER_AS(GOMP_taskwait, "GOMP_2.0", , waits_for_tasks());
+                region_puts_task(gomp_taskloop_tasks(f, g, i, j, k));
+                const TaskWait wait(TaskWait::all_threads));
+WS_GNU_OTHER_AS(GOMP_taskwait, "GOMP_2.0", , const TaskWait wait(TaskWait::tasks));
 WS_GNU_OTHER(GOMP_taskyield, "GOMP_3.0");
 WS_GNU_OTHER(GOMP_taskgroup_start, "GOMP_4.0");
-WS_GNU_OTHER_AS(GOMP_taskgroup_end, "GOMP_4.0", , waits_for_tasks());
-WS_GNU_OTHER(GOMP_taskwait_depend, "GOMP_5.0");
+WS_GNU_OTHER_AS(GOMP_taskgroup_end, "GOMP_4.0", , const TaskWait wait(TaskWait::tasks));
+WS_GNU_OTHER_AS(GOMP_taskwait_depend, "GOMP_5.0", , const TaskWait wait(TaskWait::tasks));
 WS_GNU_OTHER_AS(GOMP_target, "GOMP_4.0", , const Target open);
 WS_GNU_OTHER(GOMP_target_data, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_target_update, "GOMP_4.0");

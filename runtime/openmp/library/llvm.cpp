@@ -414,6 +414,7 @@ WS_EXPORT void llvm___kmpc_barrier(void* location, int32_t thread)
     if (current && waited_for(caller, loop::own_frame(), location))
         return;
     region_comes_to_barrier();
+    const TaskWait wait(TaskWait::all_threads);
     const LibraryTime time;
     next(caller)(location, thread);
 }
@@ -426,6 +427,7 @@ WS_EXPORT int32_t llvm___kmpc_cancel_barrier(void* location, int32_t thread)
     if (current && waited_for(caller, loop::own_frame(), location))
         return 0;
     region_comes_to_barrier();
+    const TaskWait wait(TaskWait::all_threads);
     const LibraryTime time;
     return next(caller)(location, thread);
 }
@@ -527,7 +529,6 @@ WS_LLVM_OWN_NUMBER(__kmpc_end_critical);
 WS_LLVM_OWN_NUMBER(__kmpc_push_proc_bind);
 WS_LLVM_OWN_NUMBER(__kmpc_push_num_teams);
 WS_LLVM_OWN_NUMBER(__kmpc_push_num_teams_51);
-WS_LLVM_OWN_NUMBER(__kmpc_end_taskgroup);
 WS_LLVM_OWN_NUMBER(__kmpc_omp_task_complete_if0);
 
 // ---- all others but critical sections, atomic operations, locks and memory, which are the same for every thread
@@ -577,9 +578,9 @@ long run_task_after(void* location, void* task, long count, void* of, long count
     return run_task(location, task);
 }
 void* pointer(long argument) { return reinterpret_cast<void*>(argument); }
-// The task that the thread has allocated last, if it may run at once: it has no priority, does not end elsewhere
-// (detach), is no target construct's, and is tied. An untied one puts itself again and again, until its last part has
-// run.
+// The task that the thread has allocated last and not put yet, if it may run at once: it has no priority, does not end
+// elsewhere (detach), is no target construct's, and is tied. An untied one puts itself again and again, until its last
+// part has run.
 WS_THREAD_LOCAL const void* plain_task;
 
 long note_plain(long flags, long task)
@@ -596,10 +597,11 @@ bool takes_plain(long task)
 }
 } // namespace
 WS_LLVM_OTHER_TOLD(__kmpc_omp_task, WS_6, return, return run_task(pointer(a), pointer(c)),
-                   const TaskAtOnce at_once([&] { return takes_plain(c); }, __builtin_frame_address(0));
+                   const bool is_plain = takes_plain(c);
+                   const TaskAtOnce at_once([&] { return is_plain; }, __builtin_frame_address(0));
                    if (at_once) return run_task(pointer(a), pointer(c), __builtin_return_address(0)));
-WS_LLVM_LONG_AS(__kmpc_omp_task_with_deps,
-                return run_task_after(pointer(a), pointer(c), d, pointer(e), f, pointer(g)));
+WS_LLVM_OTHER_TOLD(__kmpc_omp_task_with_deps, WS_12, WS_RETURN,
+                   return run_task_after(pointer(a), pointer(c), d, pointer(e), f, pointer(g)), plain_task = nullptr);
 namespace {
 // How many tasks a taskloop becomes, if the program says that: its bounds, step, and what `said` is.
 uint64_t kmpc_taskloop_tasks(long first, long last, long step, long what, long said)
@@ -614,9 +616,11 @@ uint64_t kmpc_taskloop_tasks(long first, long last, long step, long what, long s
 }
 } // namespace
 WS_LLVM_OTHER_TOLD(__kmpc_taskloop, WS_12, WS_RETURN, b = llvm_number(nullptr); d = 0,
-                   region_puts_task(kmpc_taskloop_tasks(e, f, g, i, j)));
+                   plain_task = nullptr; region_puts_task(kmpc_taskloop_tasks(e, f, g, i, j));
+                const TaskWait wait(TaskWait::all_threads));
 WS_LLVM_OTHER_TOLD(__kmpc_taskloop_5, WS_12, WS_RETURN, b = llvm_number(nullptr); d = 0,
-                   region_puts_task(kmpc_taskloop_tasks(e, f, g, i, j)));
+                   plain_task = nullptr; region_puts_task(kmpc_taskloop_tasks(e, f, g, i, j));
+                const TaskWait wait(TaskWait::all_threads));
 // So what they reduce over all threads is their virtual thread's own copy, which it adds to the others itself. libomp
 // has a taskgroup around them.
 #define WS_TELL_TASKGROUP(scope)                                                                                      \
@@ -645,12 +649,14 @@ WS_LLVM_LONG(__kmpc_team_static_init_8u);
 #define WS_NOTE_PLAIN(task) return note_plain(c, task)
 WS_LLVM_OTHER_TOLD(__kmpc_omp_task_alloc, WS_6, WS_NOTE_PLAIN, b = llvm_number(nullptr); current->team->note_task(),
                    region_puts_task());
-WS_LLVM_LONG(__kmpc_omp_target_task_alloc);
-WS_LLVM_OTHER(__kmpc_omp_task_begin_if0);
+WS_LLVM_OTHER_TOLD(__kmpc_omp_target_task_alloc, WS_12, WS_RETURN, b = llvm_number(nullptr), plain_task = nullptr);
+WS_LLVM_OTHER_TOLD(__kmpc_omp_task_begin_if0, WS_6, return, b = llvm_number(nullptr), plain_task = nullptr);
 WS_LLVM_OTHER(__kmpc_omp_task_parts);
-WS_LLVM_OTHER_TOLD(__kmpc_omp_taskwait, WS_6, return, b = llvm_number(nullptr), waits_for_tasks());
+WS_LLVM_OTHER_TOLD(__kmpc_omp_taskwait, WS_6, return, b = llvm_number(nullptr), const TaskWait wait(TaskWait::tasks));
+WS_LLVM_OTHER_TOLD(__kmpc_end_taskgroup, WS_6, return, b = llvm_number(pointer(a)),
+                   const TaskWait wait(TaskWait::tasks));
 WS_LLVM_OTHER(__kmpc_omp_taskyield);
-WS_LLVM_OTHER(__kmpc_omp_wait_deps);
+WS_LLVM_OTHER_TOLD(__kmpc_omp_wait_deps, WS_6, return, b = llvm_number(nullptr), const TaskWait wait(TaskWait::tasks));
 WS_LLVM_OTHER(__kmpc_taskgroup);
 WS_LLVM_OTHER_AS(__kmpc_task_reduction_init, a = llvm_number(nullptr));
 WS_LLVM_OTHER_AS(__kmpc_taskred_init, a = llvm_number(nullptr));

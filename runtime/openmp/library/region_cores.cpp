@@ -24,7 +24,7 @@ unsigned openmp_usual() { return unsigned(std::max(1, openmp(nullptr).max_thread
 
 bool has_cancellation()
 {
-    auto* const cancels = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_cancellation"));
+    auto* const cancels = reinterpret_cast<int (*)()>(dlsym(loaded_library(), "omp_get_cancellation"));
     return cancels && cancels();
 }
 

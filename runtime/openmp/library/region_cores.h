@@ -44,16 +44,31 @@ extern __thread RegionCounts region_counts __attribute__((tls_model("initial-exe
 // 0: no thread of a region waits outside of it for a core. Else it changes with each task that is put, or with one of
 // those that several threads put at once.
 extern volatile base::Flag members_wait;
-// Set while a region has borrowed cores: tasks of this process that are shorter than that run at once. Null: as they
-// are put.
+// Set while a region has borrowed cores: its threads' tasks that are shorter than that run at once. Null: as they are
+// put.
 extern const ShortTasks::Limits* volatile short_tasks __attribute__((visibility("hidden")));
 extern __thread ShortTasks own_short_tasks __attribute__((tls_model("initial-exec")));
 
-inline void waits_for_tasks()
-{
-    if (WS_UNLIKELY(short_tasks != nullptr))
-        own_short_tasks.waits();
-}
+// Lives as long as a call that waits for tasks, or for all threads of the region.
+class TaskWait {
+public:
+    enum For { tasks, all_threads };
+    explicit TaskWait(For what)
+    {
+        if (const ShortTasks::Limits* const limits = short_tasks; WS_UNLIKELY(limits != nullptr))
+            waits_ = what == tasks ? own_short_tasks.waits_for_tasks(base::ticks, *limits)
+                                   : own_short_tasks.waits(base::ticks, *limits);
+    }
+    ~TaskWait()
+    {
+        if (WS_UNLIKELY(waits_))
+            own_short_tasks.has_waited();
+    }
+    TaskWait(const TaskWait&) = delete;
+
+private:
+    bool waits_ = false;
+};
 
 // Lives as long as a call that puts a task, at the caller's stack frame `frame`. `is_plain()`: the task may run within
 // that call.
@@ -62,8 +77,12 @@ public:
     template <class IsPlain> TaskAtOnce(IsPlain&& is_plain, void* frame)
     {
         const ShortTasks::Limits* const limits = short_tasks;
-        if (WS_LIKELY(!limits) || !is_plain())
+        if (WS_LIKELY(!limits))
             return;
+        if (!is_plain()) {
+            own_short_tasks.gives();
+            return;
+        }
         runs_ = own_short_tasks.runs_at_once(base::ticks, uintptr_t(frame), *limits);
         if (WS_UNLIKELY(own_short_tasks.wants_stack()))
             find_stack();

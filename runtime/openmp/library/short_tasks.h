@@ -21,36 +21,41 @@ public:
         uint64_t slice, shortest; // ticks: a slice, and the mean time from put to put from which a thread is worth it
     };
 
+    // The thread begins its part of a region whose tasks may run at once. It forgets what it has learned of others.
     void region_begins()
     {
-        are_short_ = gives_ = false;
-        began_ = puts_ = look_at_ = largest_ = pause_ = paused_ = calm_ = 0;
+        is_on_ = true;
+        are_short_ = gives_ = waited_ = false;
+        given_ = began_ = puts_ = look_at_ = largest_ = pause_ = paused_ = calm_ = 0;
         pass_ = 1;
     }
 
     // Whether a task that is put now is to run at once. The caller's stack is at `frame`.
     template <class Clock> bool runs_at_once(Clock&& clock, uintptr_t frame, const Limits& limits)
     {
+        if (!is_on_)
+            return false;
         if (puts_ >= look_at_)
             look(clock(), limits);
         puts_++;
         all_puts_++;
         least_ = std::min(least_, depth_);
-        if (!are_short_)
-            return false;
-        if (gives_ && depth_ <= level_) {
-            gives_ = false;
-            return false;
-        }
-        return frame >= lowest_ && frame < highest_;
+        bool runs = are_short_ && frame >= lowest_ && frame < highest_;
+        if (runs && gives_ && depth_ <= level_)
+            runs = gives_ = false;
+        if (!runs)
+            gives();
+        return runs;
     }
+    // A task is put as it was meant.
+    void gives() { given_ |= own_bit(); }
     // They are short, and it has to be told of the thread's stack before one runs at once.
     bool wants_stack() const { return are_short_ && highest_ == 0; }
     // Tasks that put each other without an end would take no stack if each ran later. So a part of it is enough.
     void has_stack(uintptr_t lowest, uint64_t bytes)
     {
         highest_ = lowest + bytes;
-        lowest_ = highest_ - bytes / stack_part;
+        lowest_ = highest_ - std::min(bytes, most_stack) / stack_part; // it has no bound, by `ulimit -s unlimited`
     }
     // One that runs at once. What begins() returns is for ends().
     uint64_t begins()
@@ -64,10 +69,27 @@ public:
         largest_ = std::max(largest_, all_puts_ - began);
     }
 
-    // The thread waits for tasks: what passes until it puts the next one is not only time of those that ran at once.
-    void waits() { waited_ = true; }
+    // The thread is about to wait for the tasks that it has put, or for all threads. What passes until the end of that,
+    // has_waited(), is not the time of tasks that run at once. False: it need not be told of the end.
+    template <class Clock> bool waits_for_tasks(Clock&& clock, const Limits& limits)
+    {
+        if (!(given_ & own_bit())) // all have run
+            return false;
+        given_ &= ~own_bit();
+        return waits(clock, limits);
+    }
+    template <class Clock> bool waits(Clock&& clock, const Limits& limits)
+    {
+        if (!are_short_)
+            return false;
+        look(clock(), limits);
+        return true;
+    }
+    void has_waited() { waited_ = true; }
 
 private:
+    // Of tasks at this depth; those that are deeper than all bits share the last one.
+    uint64_t own_bit() const { return uint64_t(1) << std::min(depth_, 63u); }
     void look(uint64_t now, const Limits& limits)
     {
         const uint64_t passed = now - last_;
@@ -110,7 +132,7 @@ private:
     }
 
     // A task is worth giving away if it takes that part of a slice, with those that it puts.
-    static constexpr uint64_t worth_part = 8, stack_part = 4;
+    static constexpr uint64_t worth_part = 8, stack_part = 4, most_stack = 8u << 20;
     static constexpr uint64_t least_pause = 4, most_pause = 64; // slices
     // A look at the clock takes 10 ns and more. The shorter tasks are, the more of them pass between two looks. That
     // many long ones may follow each other in one thread.
@@ -121,11 +143,12 @@ private:
     uint64_t largest_ = 0;                       // and how many a task put that ended in it
     uint64_t pause_ = 0, paused_ = 0, calm_ = 0; // slices: the last pause, what is left of it, and since then
     uint64_t all_puts_ = 0;
+    uint64_t given_ = 0;                 // a bit for each depth at which a task was put as it was meant
     uintptr_t lowest_ = 0, highest_ = 0; // where on the stack tasks may run at once
     unsigned depth_ = 0;                 // tasks of those that run at once, within each other
     unsigned level_ = 0;                 // the least in the slice before
     unsigned least_ = ~0u;               // and in this one
-    bool are_short_ = false, gives_ = false, waited_ = false;
+    bool is_on_ = false, are_short_ = false, gives_ = false, waited_ = false;
 };
 
 } // namespace ws::openmp

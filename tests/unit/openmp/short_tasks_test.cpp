@@ -20,7 +20,18 @@ struct Thread {
     std::vector<unsigned> given_at;
     uintptr_t frame = 64;
 
-    explicit Thread(uint64_t task) : each(task) { tasks.has_stack(top + 64 - stack, stack); }
+    explicit Thread(uint64_t task) : each(task)
+    {
+        tasks.region_begins();
+        tasks.has_stack(top + 64 - stack, stack);
+    }
+    void wait(uint64_t took)
+    {
+        const bool tell = tasks.waits_for_tasks([&] { return now; }, limits);
+        now += took;
+        if (tell)
+            tasks.has_waited();
+    }
     // A tree of tasks, each of which puts two.
     void put(unsigned levels)
     {
@@ -106,17 +117,56 @@ TEST_CASE("a task of a slice and more among short ones: the next ones are put as
     CHECK(thread.at_once > before);
 }
 
-TEST_CASE("time in which a thread waits for tasks is not that of a long one")
+TEST_CASE("time in which a thread waits for tasks that it has given away is not that of a long one")
 {
     Thread thread(2);
     for (int i = 0; i < 2000; i++)
         thread.put(0);
-    thread.tasks.waits();
-    thread.now += 5000;
+    thread.wait(5000); // for those of the first slice
     const unsigned before = thread.at_once;
     for (int i = 0; i < 1500; i++)
         thread.put(0);
     CHECK(thread.at_once == before + 1500);
+    thread.wait(5000); // all have run
+    for (int i = 0; i < 1500; i++)
+        thread.put(0);
+    CHECK(thread.at_once < before + 1600);
+}
+
+TEST_CASE("a barrier is not a long task")
+{
+    Thread thread(2);
+    for (int i = 0; i < 2000; i++)
+        thread.put(0);
+    const unsigned before = thread.at_once;
+    for (int i = 0; i < 100; i++) {
+        CHECK(thread.tasks.waits([&] { return thread.now; }, limits));
+        thread.now += 5000;
+        thread.tasks.has_waited();
+        for (int k = 0; k < 500; k++)
+            thread.put(0);
+    }
+    CHECK(thread.at_once == before + 50000);
+}
+
+TEST_CASE("long tasks that a thread waits for are mostly given to others")
+{
+    for (unsigned group : {1u, 3u, 10u}) {
+        Thread thread(2);
+        for (int i = 0; i < 2000; i++)
+            thread.put(0);
+        unsigned here = 0;
+        for (int i = 0; i < 1000; i++) {
+            for (unsigned k = 0; k < group; k++) {
+                const unsigned before = thread.at_once;
+                thread.put(0);
+                thread.now += 5000 * (thread.at_once - before);
+                here += thread.at_once - before;
+            }
+            thread.wait(5000);
+        }
+        CHECK(here < 100);
+    }
 }
 
 TEST_CASE("long tasks that come again and again among short ones are mostly given to others")
@@ -187,6 +237,7 @@ TEST_CASE("tasks that put each other without an end do not lie on one stack")
 TEST_CASE("a thread is asked for its stack once, when its tasks are short, and none runs at once before")
 {
     ShortTasks tasks;
+    tasks.region_begins();
     uint64_t now = 1;
     const auto put = [&](uintptr_t frame) {
         now += 2;
@@ -207,6 +258,7 @@ TEST_CASE("a thread is asked for its stack once, when its tasks are short, and n
 TEST_CASE("of a thread whose stack is not known no task runs at once")
 {
     ShortTasks tasks;
+    tasks.region_begins();
     uint64_t now = 1;
     tasks.has_stack(1, 0);
     for (int i = 0; i < 2000; i++) {
@@ -214,4 +266,15 @@ TEST_CASE("of a thread whose stack is not known no task runs at once")
         CHECK_FALSE(tasks.runs_at_once([&] { return now; }, top, limits));
     }
     CHECK_FALSE(tasks.wants_stack());
+}
+
+TEST_CASE("a thread that is in no such region puts all as they are")
+{
+    ShortTasks tasks;
+    uint64_t now = 1;
+    tasks.has_stack(top + 64 - stack, stack);
+    for (int i = 0; i < 2000; i++) {
+        now += 2;
+        CHECK_FALSE(tasks.runs_at_once([&] { return now; }, top, limits));
+    }
 }
