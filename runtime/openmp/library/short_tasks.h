@@ -88,7 +88,7 @@ public:
     void has_waited() { waited_ = true; }
 
 private:
-    // Of tasks at this depth; those that are deeper than all bits share the last one.
+    // For tasks at this depth. Those that are deeper than all bits share the last one.
     uint64_t own_bit() const { return uint64_t(1) << std::min(depth_, 63u); }
     void look(uint64_t now, const Limits& limits)
     {
