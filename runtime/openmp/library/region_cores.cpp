@@ -5,7 +5,6 @@
 #include "openmp/library/threads.h"
 
 #include <algorithm>
-#include <dlfcn.h>
 #include <pthread.h>
 
 namespace ws::openmp {
@@ -21,12 +20,6 @@ void set_region_cores(RegionCores* cores)
 }
 
 unsigned openmp_usual() { return unsigned(std::max(1, openmp(nullptr).max_threads())); }
-
-bool has_cancellation()
-{
-    auto* const cancels = reinterpret_cast<int (*)()>(dlsym(loaded_library(), "omp_get_cancellation"));
-    return cancels && cancels();
-}
 
 void RegionOnCores::open(const void* site)
 {

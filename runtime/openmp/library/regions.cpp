@@ -477,6 +477,12 @@ const char* why_threads_are_fixed()
     return nullptr;
 }
 
+bool has_cancellation()
+{
+    auto* const cancels = reinterpret_cast<int (*)()>(dlsym(loaded_library(), "omp_get_cancellation"));
+    return cancels && cancels();
+}
+
 const char* watch(Watcher* to_tell)
 {
     if (!sees_libgomp())
