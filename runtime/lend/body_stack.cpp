@@ -5,6 +5,7 @@
 #include "loop/signals.h"
 #include "loop/stack.h"
 #include "base/os.h"
+#include "base/own_stack.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -121,25 +122,20 @@ void watch_stack(const char* kind, int rank)
     // mmap, because untouched pages must cost nothing (MAP_NORESERVE)
     void* memory =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-    pthread_attr_t attributes;
-    if (memory == MAP_FAILED || pthread_getattr_np(pthread_self(), &attributes) != 0)
+    const base::OwnStack own = base::own_stack();
+    if (memory == MAP_FAILED || !own.bytes)
         return;
-    void* lowest;
-    size_t size, guard;
-    pthread_attr_getstack(&attributes, &lowest, &size);
-    pthread_attr_getguardsize(&attributes, &guard);
-    pthread_attr_destroy(&attributes);
     stack_t stack = {};
     stack.ss_sp = memory;
     stack.ss_size = bytes;
     sigaltstack(&stack, nullptr);
     Watched& w = watched;
     w.signal_stack = memory;
-    w.guard = uintptr_t(lowest) - guard;
+    w.guard = own.lowest - own.guard;
     w.length =
         std::snprintf(w.text, sizeof w.text, "workshare: error: a %s thread of rank %d ran out of its stack of %zu MiB",
-                      kind, rank, (size - std::min(size, loop::static_tls_bytes())) / MiB);
-    w.lowest = uintptr_t(lowest);
+                      kind, rank, (own.bytes - std::min(own.bytes, loop::static_tls_bytes())) / MiB);
+    w.lowest = own.lowest;
 }
 
 void unwatch_stack()

@@ -617,10 +617,10 @@ uint64_t kmpc_taskloop_tasks(long first, long last, long step, long what, long s
 } // namespace
 WS_LLVM_OTHER_TOLD(__kmpc_taskloop, WS_12, WS_RETURN, b = llvm_number(nullptr); d = 0,
                    plain_task = nullptr; region_puts_task(kmpc_taskloop_tasks(e, f, g, i, j));
-                const TaskWait wait(TaskWait::all_threads));
+                   const TaskWait wait(TaskWait::all_threads));
 WS_LLVM_OTHER_TOLD(__kmpc_taskloop_5, WS_12, WS_RETURN, b = llvm_number(nullptr); d = 0,
                    plain_task = nullptr; region_puts_task(kmpc_taskloop_tasks(e, f, g, i, j));
-                const TaskWait wait(TaskWait::all_threads));
+                   const TaskWait wait(TaskWait::all_threads));
 // So what they reduce over all threads is their virtual thread's own copy, which it adds to the others itself. libomp
 // has a taskgroup around them.
 #define WS_TELL_TASKGROUP(scope)                                                                                      \

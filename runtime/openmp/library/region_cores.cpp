@@ -3,9 +3,9 @@
 
 #include "openmp/library/regions.h"
 #include "openmp/library/threads.h"
+#include "base/own_stack.h"
 
 #include <algorithm>
-#include <pthread.h>
 
 namespace ws::openmp {
 
@@ -30,17 +30,10 @@ void RegionOnCores::open(const void* site)
     threads = cores->open(threads, site, this);
 }
 
-// In the process's first thread this takes some 100 us, because the C library reads /proc/self/maps.
 __attribute__((cold, noinline)) void TaskAtOnce::find_stack()
 {
-    pthread_attr_t attributes;
-    void* lowest = nullptr;
-    size_t bytes = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        pthread_attr_getstack(&attributes, &lowest, &bytes);
-        pthread_attr_destroy(&attributes);
-    }
-    own_short_tasks.has_stack(bytes ? uintptr_t(lowest) : 1, bytes); // 1 and 0: no place on it
+    const base::OwnStack stack = base::own_stack();
+    own_short_tasks.has_stack(stack.bytes ? stack.lowest : 1, stack.bytes); // 1 and 0: no place on it
 }
 
 unsigned RegionOnCores::own_number() { return unsigned(openmp(nullptr).thread_num()); }

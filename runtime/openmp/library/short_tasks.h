@@ -5,8 +5,7 @@
 // with a borrowed core as without, and whether it has such tasks is known only when it runs.
 //
 // From then on most tasks run at once, in the thread that puts them, as with an if clause that is false. Where tasks
-// put further ones, one in each slice of time is put as it was meant, for the threads that have nothing to do: one that
-// lies close to the root of the tree.
+// put further ones, one task in each slice of time is still left to idle threads: one close to the root of the tree.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +20,8 @@ public:
         uint64_t slice, shortest; // ticks: a slice, and the mean time from put to put from which a thread is worth it
     };
 
-    // The thread begins its part of a region whose tasks may run at once. It forgets what it has learned of others.
+    // The thread begins its part of a region whose tasks may run at once. What it has learned in other regions is
+    // dropped.
     void region_begins()
     {
         is_on_ = true;
@@ -49,9 +49,10 @@ public:
     }
     // A task is put as it was meant.
     void gives() { given_ |= own_bit(); }
-    // They are short, and it has to be told of the thread's stack before one runs at once.
+    // The thread's tasks are short, but none can run at once before has_stack() was called.
     bool wants_stack() const { return are_short_ && highest_ == 0; }
-    // Tasks that put each other without an end would take no stack if each ran later. So a part of it is enough.
+    // A long chain of tasks, each of which puts the next, takes no stack if each runs later. So only a part of the
+    // stack is used.
     void has_stack(uintptr_t lowest, uint64_t bytes)
     {
         highest_ = lowest + bytes;
@@ -69,8 +70,8 @@ public:
         largest_ = std::max(largest_, all_puts_ - began);
     }
 
-    // The thread is about to wait for the tasks that it has put, or for all threads. What passes until the end of that,
-    // has_waited(), is not the time of tasks that run at once. False: it need not be told of the end.
+    // The thread begins to wait, for the tasks that it has put or for all threads. The time until has_waited() does not
+    // count as time of tasks that run at once. If this returns false, has_waited() need not be called.
     template <class Clock> bool waits_for_tasks(Clock&& clock, const Limits& limits)
     {
         if (!(given_ & own_bit())) // all have run
@@ -121,8 +122,8 @@ private:
         puts_ = largest_ = 0;
         least_ = ~0u;
     }
-    // One of the last tasks, which ran at once, took a slice and more. There may be more of its kind among the short
-    // ones: for some slices all are put as they were meant, and for more of them each time.
+    // One of the last tasks that ran at once took a slice or longer. There may be more long ones among the short ones.
+    // So no task runs at once for some slices, and for more slices each time.
     void was_long()
     {
         are_short_ = false;
@@ -134,8 +135,8 @@ private:
     // A task is worth giving away if it takes that part of a slice, with those that it puts.
     static constexpr uint64_t worth_part = 8, stack_part = 4, most_stack = 8u << 20;
     static constexpr uint64_t least_pause = 4, most_pause = 64; // slices
-    // A look at the clock takes 10 ns and more. The shorter tasks are, the more of them pass between two looks. That
-    // many long ones may follow each other in one thread.
+    // Reading the clock takes 10 ns or more. The shorter the tasks are, the more of them pass between two readings. So
+    // up to this many long tasks may run one after the other in one thread.
     static constexpr uint64_t most_pass = 4;
 
     uint64_t last_ = 0, look_at_ = 0, pass_ = 1; // the last look, and puts: at the next, and between two

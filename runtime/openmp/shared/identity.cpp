@@ -4,6 +4,7 @@
 #include "loop/participant.h"
 #include "loop/stack.h"
 #include "base/os.h"
+#include "base/own_stack.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -140,18 +141,11 @@ __attribute__((noinline)) void run_as(uintptr_t pointer, void (*run)(void*), voi
 void* Identity::park(void* argument)
 {
     Identity& me = *static_cast<Identity*>(argument);
-    pthread_attr_t attributes;
-    void* lowest = nullptr;
-    size_t bytes = 0, guard = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        pthread_attr_getstack(&attributes, &lowest, &bytes);
-        pthread_attr_getguardsize(&attributes, &guard);
-        pthread_attr_destroy(&attributes);
-    }
+    const base::OwnStack stack = base::own_stack();
     me.number_ = int(raw_call(SYS_gettid, 0, 0, 0, 0));
     me.pointer_ = thread_pointer();
-    me.lowest_ = uintptr_t(lowest);
-    me.guard_ = uintptr_t(lowest) - guard;
+    me.lowest_ = stack.lowest;
+    me.guard_ = stack.lowest - stack.guard;
     me.highest_ = (uintptr_t(__builtin_frame_address(0)) - parking_room) & ~uintptr_t(63);
     loop::Participant& p = loop::self;
     p.in_region = true; // loops of ours in a virtual thread's body are its own

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "policy/rows/array.h"
 
+#include "base/own_stack.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -8,7 +10,6 @@
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <malloc.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -108,14 +109,8 @@ bool is_static(const void* at)
 
 bool is_on_stack(const void* at)
 {
-    pthread_attr_t attributes;
-    void* begin = nullptr;
-    size_t size = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return false;
-    pthread_attr_getstack(&attributes, &begin, &size);
-    pthread_attr_destroy(&attributes);
-    return reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(begin) < size;
+    const base::OwnStack stack = base::own_stack();
+    return reinterpret_cast<uintptr_t>(at) - stack.lowest < stack.bytes;
 }
 
 // Tools and programs bring allocators of their own, whose blocks look different.

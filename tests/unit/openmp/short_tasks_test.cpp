@@ -25,6 +25,10 @@ struct Thread {
         tasks.region_begins();
         tasks.has_stack(top + 64 - stack, stack);
     }
+    bool runs_at_once(uintptr_t where)
+    {
+        return tasks.runs_at_once([&] { return now; }, where, limits);
+    }
     void wait(uint64_t took)
     {
         const bool tell = tasks.waits_for_tasks([&] { return now; }, limits);
@@ -35,7 +39,7 @@ struct Thread {
     // A tree of tasks, each of which puts two.
     void put(unsigned levels)
     {
-        const bool runs = tasks.runs_at_once([&] { return now; }, top - depth * frame, limits);
+        const bool runs = runs_at_once(top - depth * frame);
         uint64_t began = 0;
         if (runs) {
             at_once++;
@@ -52,6 +56,11 @@ struct Thread {
         if (runs)
             tasks.ends(began);
     }
+    void put_many(int many)
+    {
+        for (int i = 0; i < many; i++)
+            put(0);
+    }
 };
 
 } // namespace
@@ -59,8 +68,7 @@ struct Thread {
 TEST_CASE("short tasks run at once from the second slice on")
 {
     Thread thread(2);
-    for (int i = 0; i < 10000; i++)
-        thread.put(0);
+    thread.put_many(10000);
     CHECK(thread.at_once + thread.given == 10000);
     CHECK(thread.given >= 499);
     CHECK(thread.given <= 502);
@@ -69,82 +77,68 @@ TEST_CASE("short tasks run at once from the second slice on")
 TEST_CASE("tasks that are long enough are put as they are")
 {
     Thread thread(11);
-    for (int i = 0; i < 10000; i++)
-        thread.put(0);
+    thread.put_many(10000);
     CHECK(thread.at_once == 0);
 }
 
 TEST_CASE("a thread that put many long tasks in a moment runs one of them at once, and then no more")
 {
     Thread thread(1);
-    for (int i = 0; i < 1000; i++)
-        thread.put(0);
+    thread.put_many(1000);
     thread.each = 5000;
-    for (int i = 0; i < 100; i++)
-        thread.put(0);
+    thread.put_many(100);
     CHECK(thread.at_once <= 2);
 }
 
 TEST_CASE("tasks become short and long again")
 {
     Thread thread(11);
-    for (int i = 0; i < 1000; i++)
-        thread.put(0);
+    thread.put_many(1000);
     thread.each = 1;
-    for (int i = 0; i < 10000; i++)
-        thread.put(0);
+    thread.put_many(10000);
     CHECK(thread.at_once > 8000);
     const unsigned before = thread.at_once;
     thread.each = 100;
-    for (int i = 0; i < 1000; i++)
-        thread.put(0);
+    thread.put_many(1000);
     CHECK(thread.at_once - before <= 20); // what was left of a slice
 }
 
 TEST_CASE("a task of a slice and more among short ones: the next ones are put as they are")
 {
     Thread thread(2);
-    for (int i = 0; i < 2000; i++)
-        thread.put(0);
+    thread.put_many(2000);
     CHECK(thread.at_once > 0);
     thread.now += 5000; // the last one took that long
     const unsigned before = thread.at_once;
-    for (int i = 0; i < 1500; i++)
-        thread.put(0);
+    thread.put_many(1500);
     CHECK(thread.at_once - before <= 3); // until the next look at the clock
-    for (int i = 0; i < 4000; i++)
-        thread.put(0);
+    thread.put_many(4000);
     CHECK(thread.at_once > before);
 }
 
 TEST_CASE("time in which a thread waits for tasks that it has given away is not that of a long one")
 {
     Thread thread(2);
-    for (int i = 0; i < 2000; i++)
-        thread.put(0);
+    thread.put_many(2000);
     thread.wait(5000); // for those of the first slice
     const unsigned before = thread.at_once;
-    for (int i = 0; i < 1500; i++)
-        thread.put(0);
+    thread.put_many(1500);
     CHECK(thread.at_once == before + 1500);
     thread.wait(5000); // all have run
-    for (int i = 0; i < 1500; i++)
-        thread.put(0);
+    thread.put_many(1500);
     CHECK(thread.at_once < before + 1600);
 }
 
 TEST_CASE("a barrier is not a long task")
 {
     Thread thread(2);
-    for (int i = 0; i < 2000; i++)
-        thread.put(0);
+    thread.put_many(2000);
     const unsigned before = thread.at_once;
     for (int i = 0; i < 100; i++) {
         CHECK(thread.tasks.waits([&] { return thread.now; }, limits));
         thread.now += 5000;
         thread.tasks.has_waited();
-        for (int k = 0; k < 500; k++)
-            thread.put(0);
+        thread.put_many(500);
     }
     CHECK(thread.at_once == before + 50000);
 }
@@ -153,8 +147,7 @@ TEST_CASE("long tasks that a thread waits for are mostly given to others")
 {
     for (unsigned group : {1u, 3u, 10u}) {
         Thread thread(2);
-        for (int i = 0; i < 2000; i++)
-            thread.put(0);
+        thread.put_many(2000);
         unsigned here = 0;
         for (int i = 0; i < 1000; i++) {
             for (unsigned k = 0; k < group; k++) {
@@ -174,8 +167,7 @@ TEST_CASE("long tasks that come again and again among short ones are mostly give
     Thread thread(1);
     unsigned here = 0;
     for (int i = 0; i < 200; i++) {
-        for (int k = 0; k < 500; k++) // half of a slice
-            thread.put(0);
+        thread.put_many(500); // half of a slice
         const unsigned before = thread.at_once;
         thread.put(0);
         thread.now += 20000 * (thread.at_once - before); // else another thread runs it
@@ -188,15 +180,12 @@ TEST_CASE("long tasks that come again and again among short ones are mostly give
 TEST_CASE("a new region begins without what was known of the one before")
 {
     Thread thread(2);
-    for (int i = 0; i < 2000; i++)
-        thread.put(0);
+    thread.put_many(2000);
     thread.tasks.region_begins();
     const unsigned before = thread.at_once;
-    for (int i = 0; i < 400; i++)
-        thread.put(0);
+    thread.put_many(400);
     CHECK(thread.at_once == before);
-    for (int i = 0; i < 400; i++)
-        thread.put(0);
+    thread.put_many(400);
     CHECK(thread.at_once > before);
 }
 
@@ -218,12 +207,11 @@ TEST_CASE("of a tree of short tasks, those close to the root are given to others
 TEST_CASE("tasks that put each other without an end do not lie on one stack")
 {
     Thread thread(2);
-    for (int i = 0; i < 2000; i++) // they are known as short
-        thread.put(0);
+    thread.put_many(2000); // they are known as short
     unsigned deepest = 0, depth = 0;
     for (int i = 0; i < 100000; i++) {
         thread.now += 2;
-        if (thread.tasks.runs_at_once([&] { return thread.now; }, top - depth * 64, limits)) {
+        if (thread.runs_at_once(top - depth * 64)) {
             thread.tasks.begins();
             deepest = std::max(deepest, ++depth);
         } else // it runs later, when those that are here have ended
