@@ -119,7 +119,7 @@ std::vector<option::Spelling> spellings(const std::vector<Option>& options)
     std::vector<option::Spelling> all;
     for (const Option& o : options)
         all.push_back({o.variable, o.name, !o.placeholder.empty(), o.alone, o.former_name, o.former_variable,
-                       o.former_words});
+                       o.former_words, o.words});
     return all;
 }
 

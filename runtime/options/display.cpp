@@ -29,7 +29,7 @@ std::string item_of(const std::vector<Spelling>& all, const Spelling& s, const s
 {
     const char* const list = std::getenv("WORKSHARE");
     bool is_first = true;
-    for (const Item& item : items_of(list ? list : "")) {
+    for (const Item& item : items_of(all, list ? list : "")) {
         const auto set = setting_of(all, item, is_first);
         if (set && set->variable == s.variable && means(s, set->value, value))
             return item.name;

@@ -163,9 +163,11 @@ std::vector<Spelling> spellings()
     std::vector<Spelling> all;
     for (const OptionRow& row : option_rows) {
         all.push_back(
-            {row.variable, row.option, row.takes_value, row.alone, row.former_option, row.former_variable, {}});
+            {row.variable, row.option, row.takes_value, row.alone, row.former_option, row.former_variable, {}, {}});
         for (const auto* word = row.former_words; word->word; word++)
             all.back().former_words.push_back({word->word, word->now, word->with});
+        for (const char* const* word = row.words; *word; word++)
+            all.back().words.push_back(*word);
     }
     return all;
 }
@@ -254,7 +256,7 @@ bool read_options(Options& o, std::string& error, std::vector<std::string>& unkn
     if (const char* const items = std::getenv("WORKSHARE")) {
         const std::vector<Spelling> all = spellings();
         bool is_first = true;
-        for (const Item& item : items_of(items)) {
+        for (const Item& item : items_of(all, items)) {
             if (!setting_of(all, item, is_first))
                 unknown.push_back(list + item.name);
             is_first = false;

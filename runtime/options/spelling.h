@@ -27,6 +27,7 @@ struct Spelling {
     std::string alone;         // its value if none is given; empty: there must be one
     std::string former_option, former_variable; // till the next release; empty: none
     std::vector<FormerWord> former_words;
+    std::vector<std::string> words; // that it may be; empty: it is no word
 };
 
 inline std::string renamed(const std::string& former, const std::string& now)
@@ -46,26 +47,6 @@ struct Item {
     std::string name, value;
     bool has_value = false;
 };
-
-// Returns the items of WORKSHARE, without blanks around them.
-inline std::vector<Item> items_of(const std::string& list)
-{
-    const auto trimmed = [](const std::string& text) {
-        const size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
-        return begin == text.npos ? std::string() : text.substr(begin, end - begin + 1);
-    };
-    std::vector<Item> items;
-    for (size_t begin = 0; begin <= list.size();) {
-        const size_t end = std::min(list.find(',', begin), list.size());
-        const std::string item = trimmed(list.substr(begin, end - begin));
-        const size_t equals = item.find('=');
-        if (!item.empty())
-            items.push_back({trimmed(item.substr(0, equals)),
-                             equals == item.npos ? "" : trimmed(item.substr(equals + 1)), equals != item.npos});
-        begin = end + 1;
-    }
-    return items;
-}
 
 // Returns what an item of WORKSHARE may be called for this option: its name without -workshare-, else its variable's
 // without WS_, in lower case with dashes.
@@ -89,6 +70,33 @@ inline const Spelling* meant_by(const std::vector<Spelling>& all, const Item& it
         if (item_name(s) == item.name && (!found || (item.has_value && s.takes_value)))
             found = &s;
     return found;
+}
+
+// Returns the items of WORKSHARE, without blanks around them. A comma separates items, except in a word:
+// "waits=gpu,io".
+inline std::vector<Item> items_of(const std::vector<Spelling>& all, const std::string& list)
+{
+    const auto trimmed = [](const std::string& text) {
+        const size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
+        return begin == text.npos ? std::string() : text.substr(begin, end - begin + 1);
+    };
+    const auto goes_on = [&](const Item& before, const std::string& item) {
+        const Spelling* const s = meant_by(all, before);
+        return s && std::find(s->words.begin(), s->words.end(), before.value + ',' + item) != s->words.end();
+    };
+    std::vector<Item> items;
+    for (size_t begin = 0; begin <= list.size();) {
+        const size_t end = std::min(list.find(',', begin), list.size());
+        const std::string item = trimmed(list.substr(begin, end - begin));
+        const size_t equals = item.find('=');
+        if (!items.empty() && goes_on(items.back(), item))
+            items.back().value += ',' + item;
+        else if (!item.empty())
+            items.push_back({trimmed(item.substr(0, equals)),
+                             equals == item.npos ? "" : trimmed(item.substr(equals + 1)), equals != item.npos});
+        begin = end + 1;
+    }
+    return items;
 }
 
 struct Setting {
@@ -123,7 +131,7 @@ inline std::vector<std::string> settle_names(const std::vector<Spelling>& all)
     }
     if (const char* const list = std::getenv("WORKSHARE")) {
         bool is_first = true;
-        for (const Item& item : items_of(list)) {
+        for (const Item& item : items_of(all, list)) {
             if (const auto set = setting_of(all, item, is_first))
                 setenv(set->variable.c_str(), set->value.c_str(), 0);
             is_first = false;

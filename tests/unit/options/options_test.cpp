@@ -246,6 +246,11 @@ TEST_CASE("WORKSHARE is a list of options")
     CHECK(now("WS_ENABLE") == "(not set)");
     CHECK(now("WS_QUANTUM") == "4");
     CHECK(unknown_in_environment() == Lines{"WORKSHARE=on"});
+    settled({{"WORKSHARE", "waits=gpu, io,poll"}}); // a word with a comma
+    CHECK(now("WS_WAITS") == "gpu,io");
+    CHECK(now("WS_POLL") == "1");
+    settled({{"WORKSHARE", "waits=io,io"}});
+    CHECK(unknown_in_environment() == Lines{"WORKSHARE=io"});
     settled({{"WORKSHARE", "on,quantum"}});
     Options o;
     std::string error;
