@@ -19,6 +19,7 @@ unsigned lower_criticals(llvm::Module& module);
 unsigned lower_loops(llvm::Module& module, unsigned level);
 unsigned features_of_loops(llvm::Module& module, llvm::ArrayRef<llvm::Function*> loops);
 void announce(llvm::Module& module, unsigned features);
+void register_alone_pass(llvm::PassBuilder& builder);
 // Has a linker that does not find libws name -fws.
 void name_fws(llvm::Module& module);
 

@@ -346,7 +346,8 @@ Function* Lowering::lower_fork(const Region& region)
     Value* condition = region.mark->arg_size() > 6 ? region.mark->getArgOperand(6) : builder.getInt32(1);
     auto* constant = dyn_cast<ConstantInt>(condition);
     const bool always = constant && constant->isOne();
-    if (Function* plain = level_ >= 3 && always && !region.openmp
+    const bool fast = level_ >= 2 && !region.fork->getFunction()->hasOptSize(); // -Os is level 2 as well
+    if (Function* plain = fast && always && !region.openmp
                               ? make_plain_version(region.fork, region.body, captures, sharing)
                               : nullptr) {
         call_plainly(region, plain);

@@ -38,5 +38,6 @@ extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo
                     [](llvm::ModulePassManager& passes, llvm::OptimizationLevel level) {
                         passes.addPass(ws_clang::LoweringPass(level.getSpeedupLevel()));
                     });
+                ws_clang::register_alone_pass(builder);
             }};
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // An outlined loop does not know what its function knows: constants, and what is an argument there is loaded here. So
-// at -O3 a loop has two versions, as with GCC (gcc/plain.cc says why it looks as it does). In its function stands the
-// plain one, inlined:
+// from -O2 on a loop has two versions, as with GCC at -O3 (gcc/plain.cc says why it looks as it does). In its function
+// stands the plain one, inlined:
 //
 //     __kmpc_fork_call(loc, count, fn, captures...)          plain(thread, thread, captures...)
 //

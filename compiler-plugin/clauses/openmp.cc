@@ -156,7 +156,7 @@ bool set_warning(const std::string& argument)
     return false;
 }
 
-static const char* const part_names[] = {"align", "alone", "plain", "captures"};
+static const char* const part_names[] = {"align", "alone", "plain", "captures", "registers"};
 static bool is_left_out[std::size(part_names)];
 
 bool leave_out(const std::string& argument)

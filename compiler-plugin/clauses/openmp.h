@@ -64,7 +64,7 @@ Warned how_to_warn(const Warning& warning);
 
 // Parts of a plugin that only make loops faster. `without-PART` among its arguments leaves one out, so that what it
 // brings can be measured (benchmarks: placement). False if the argument is another.
-enum class Optimization { align, alone, plain, captures };
+enum class Optimization { align, alone, plain, captures, registers };
 bool leave_out(const std::string& argument);
 bool has(Optimization part);
 

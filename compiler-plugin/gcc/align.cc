@@ -28,22 +28,6 @@ constexpr int log_line = 6, log_alignment = 4;
 // In longer loops, a second line costs little, and skipping nearly a line costs as much (benchmarks: placement, dense).
 constexpr int most_bytes = 48;
 
-// Whether the function is a loop's outlined code, or has its plain version in it.
-bool runs_iterations(function* fn)
-{
-    basic_block block;
-    FOR_EACH_BB_FN(block, fn) {
-        rtx_insn* instruction;
-        FOR_BB_INSNS(block, instruction) {
-            tree called = CALL_P(instruction) ? get_call_fndecl(instruction) : NULL_TREE;
-            const char* name = called && DECL_NAME(called) ? IDENTIFIER_POINTER(DECL_NAME(called)) : "";
-            if (startswith(name, "ws_loop_") || startswith(name, "ws_plain_"))
-                return true;
-        }
-    }
-    return false;
-}
-
 // The bytes of an innermost loop, from the label at its top to its last jump back; 0 if it is not in one piece.
 int bytes_of(class loop* loop)
 {
@@ -131,6 +115,21 @@ public:
 };
 
 } // namespace
+
+bool runs_iterations(function* fn)
+{
+    basic_block block;
+    FOR_EACH_BB_FN(block, fn) {
+        rtx_insn* instruction;
+        FOR_BB_INSNS(block, instruction) {
+            tree called = CALL_P(instruction) ? get_call_fndecl(instruction) : NULL_TREE;
+            const char* name = called && DECL_NAME(called) ? IDENTIFIER_POINTER(DECL_NAME(called)) : "";
+            if (startswith(name, "ws_loop_") || startswith(name, "ws_plain_"))
+                return true;
+        }
+    }
+    return false;
+}
 
 void register_align_passes(const char* plugin_name)
 {

@@ -107,7 +107,8 @@ int plugin_init(plugin_name_args* info, plugin_gcc_version* version)
     const bool in_fortran = &language() == &ws::fortran_language;
     if (strcmp(lang_hooks.name, "GNU GIMPLE") == 0) { // lto1, perhaps of another version: all else was done before
         if (plugin_default_version_check(version, &gcc_version))
-            register_alone_pass(info->base_name), register_align_passes(info->base_name);
+            register_alone_pass(info->base_name), register_register_passes(info->base_name),
+                register_align_passes(info->base_name);
         return 0;
     }
     if (!read_arguments(*info))
@@ -138,6 +139,8 @@ int plugin_init(plugin_name_args* info, plugin_gcc_version* version)
     register_lowering_pass(info->base_name);
     if (ws::has(ws::Optimization::plain))
         register_plain_pass(info->base_name);
+    if (ws::has(ws::Optimization::registers))
+        register_register_passes(info->base_name);
     if (ws::has(ws::Optimization::align))
         register_align_passes(info->base_name);
     return 0;

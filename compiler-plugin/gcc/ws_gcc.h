@@ -16,6 +16,7 @@
 //   names.cc            what a loop is called
 //   plain.cc            a pass before inlining: a loop that nobody shares runs in its function, as it was written
 //   alone.cc            a pass after inlining: a loop with atomics becomes a plain one and one with atomics
+//   registers.cc        around register allocation: which registers such code takes last
 //   align.cc            the last passes: where the loops of such code begin
 //   fortran.cc          gfortran: directives come rewritten; a pass before early.cc's
 //   calls.cc            what a loop does through the functions of its file
@@ -128,7 +129,10 @@ void lower_atomic(gimple_stmt_iterator at, gbind* scope);
 void register_atomics(const char* plugin_name);
 void register_alone_pass(const char* plugin_name);
 void register_plain_pass(const char* plugin_name);
+void register_register_passes(const char* plugin_name);
 void register_align_passes(const char* plugin_name);
+// Whether a function, in machine code, is a loop's outlined one, or has its plain version in it.
+bool runs_iterations(function* fn);
 
 // Whether the file sets a variable, parameter or member from OpenMP's number of threads.
 bool holds_thread_count(tree decl);

@@ -83,7 +83,7 @@ bool ws_loop_ull_start(bool up, unsigned long long start, unsigned long long end
 bool ws_loop_ull_next(unsigned long long *lo, unsigned long long *hi);
 void ws_loop_end(void);
 
-/* For a loop whose function also contains a plain version of it (at -O3).
+/* For a loop whose function also contains a plain version of it (GCC: -O3; clang: -O2, -O3).
  * True: this execution is not shared. The caller then runs all of its `iterations` itself, without asking for chunks,
  * and calls ws_plain_end(). False, without an effect: the caller calls ws_parallel or ws_parallel_loop. */
 bool ws_plain_begin(struct ws_site *site, long chunk, long steal_chunk, unsigned long iterations);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a loop is to be in its function at -O3: with a directive as without.
+ * What a loop is to be in its function at -O3, with clang also at -O2: with a directive as without.
  */
 
 /* A loop of a few instructions in a loop: its time depends on where it begins. */

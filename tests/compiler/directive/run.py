@@ -41,7 +41,7 @@ CC = os.environ.get('CC', 'clang-14' if CLANG else 'gcc').split()
 CXX = os.environ.get('CXX', 'clang++-14' if CLANG else 'g++').split()
 MAJOR = int(subprocess.run([*CC, '-dumpversion'], capture_output=True, text=True).stdout.split('.')[0] or 0)
 MODES = ('order', 'tail', 'random')
-PLAIN_TOO = '-O3'     # the option for which a loop has a plain version where it stands
+PLAIN_TOO = ('-O2', '-O3') if CLANG else ('-O3',)     # the options for which a loop has a plain version where it stands
 # How each warning begins, by its name.
 WARNS = {'thread-number': "'omp_get_thread_num'", 'thread-variable': 'each helper thread writes', 'computed-goto': 'a computed'}
 WARNINGS = ['-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas']
@@ -132,7 +132,7 @@ class Test:
         if status or output:
             fail(f'{label}: compilation ({status})', output)
             return
-        plainly = PLAIN_TOO in options.split() and modes is MODES
+        plainly = set(PLAIN_TOO) & set(options.split()) and modes is MODES
         for mode in [*modes, 'plain'] if plainly else modes:
             status, output = start([binary], WS_FAKE=mode)
             if status or not output.startswith('ok'):
@@ -154,7 +154,7 @@ class Test:
                     jobs.append((self.build_and_run, source, language, options, runtime))
         in_parallel(jobs)
         if not self.plain_loops:
-            fail(f'no loop ran plainly with {PLAIN_TOO}')
+            fail(f'no loop ran plainly with {" or ".join(PLAIN_TOO)}')
         print(f'{len(jobs)} programs, {len(MODES)} runs each; {self.plain_loops} loops ran plainly')
 
     # reject
@@ -357,15 +357,15 @@ class Test:
         return functions
 
     @staticmethod
-    def short_loops(code):
-        """Where those of at most 40 bytes (GCC estimates bytes), with no loop and no atomic instruction inside, begin and end."""
+    def short_loops(code, most=40):
+        """Where those of at most that many bytes (GCC estimates bytes), with no loop and no atomic instruction inside, begin and end."""
         back = []
         for at, octets, what in code:
             jump = re.match(r'j\w+ +([0-9a-f]+) ', what)
             if jump and code[0][0] <= int(jump[1], 16) <= at:
                 back.append((int(jump[1], 16), at + len(octets)))
         atomic = [at for at, _, what in code if what.startswith('lock')]
-        return [loop for loop in back if loop[1] - loop[0] <= 40 and not any(loop[0] <= at < loop[1] for at in atomic) and not any(other != loop and loop[0] <= other[0] and other[1] <= loop[1] for other in back)]
+        return [loop for loop in back if loop[1] - loop[0] <= most and not any(loop[0] <= at < loop[1] for at in atomic) and not any(other != loop and loop[0] <= other[0] and other[1] <= loop[1] for other in back)]
 
     def in_lines(self):
         """A short loop in two cache lines takes longer: wherever its function lies, with a directive it lies in one."""
@@ -389,6 +389,26 @@ class Test:
                 if '.p2align 6' in f.read():
                     fail(f'{" ".join(options)}: loops are aligned')
 
+    def addresses(self):
+        """%rbp is the register that makes an address longest: the short loop of a product does not begin one with it."""
+        for options in ['-O2'], ['-O3']:
+            seen = 0
+            for name, code in self.machine_code(options).items():
+                for begin, end in self.short_loops(code) if name.startswith('product_shared') else []:
+                    seen += 1
+                    if any(begin <= at < end and '(%rbp' in what for at, _, what in code):
+                        fail(f'{name} with {" ".join(options)}: addresses by %rbp')
+            if not seen:
+                fail(f'{" ".join(options)}: no short loop in product_shared')
+
+    def asks_before(self):
+        """A loop with atomics asks once whether its rank is alone: the plain one has no other jump than the one back."""
+        for options in [[level] for level in PLAIN_TOO]:
+            code = self.machine_code(options)['scatter_shared']
+            loops = [[what for at, _, what in code if begin <= at < end] for begin, end in self.short_loops(code, 200)]
+            if not any(any('addsd' in what for what in loop) and sum(what.startswith('j') for what in loop) == 1 for loop in loops):
+                fail(f'scatter_shared with {" ".join(options)} has no loop of additions alone')
+
     def others_stay(self):
         """Functions without a directive have the bytes that they have without the plugin."""
         for options in ['-O2'], ['-O3'], ['-O3', '-march=native']:
@@ -407,22 +427,24 @@ class Test:
             print('looks at code of x86-64')
             sys.exit(77)
         if CLANG:
-            self.copies(PLAIN_TOO)
+            self.copies('-O3')
+            self.asks_before()
         else:
             self.in_lines()
+            self.addresses()
         self.others_stay()
-        for debug in ([], ['-g']):
+        for options in [[level, *debug] for level in PLAIN_TOO for debug in ([], ['-g'])]:
             if CLANG:
-                code, constant = self.plain_code(PLAIN_TOO, *debug, '-emit-llvm'), r'fmul [^\n]*3\.75'
+                code, constant = self.plain_code(*options, '-emit-llvm'), r'fmul [^\n]*3\.75'
                 functions = dict(re.findall(r'^define [^\n]*@([\w.]+)\((.*?)^}', code, re.M | re.S))
                 self.loads_in_order(functions)
-                self.keeps_types_apart(*debug)
+                self.keeps_types_apart(*options)
             else:
-                code, constant = self.plain_code(PLAIN_TOO, *debug, '-fdump-tree-optimized=stdout', to=os.devnull), r'\* \{? ?3\.75e\+0'
+                code, constant = self.plain_code(*options, '-fdump-tree-optimized=stdout', to=os.devnull), r'\* \{? ?3\.75e\+0'
                 functions = dict(re.findall(r'^;; Function ([\w.]+) (.*?)(?=^;; Function|\Z)', code, re.M | re.S))
             scale = functions.get('scale', code)
             if 'ws_plain_begin' not in scale or not re.search(constant, scale):
-                fail(f'with {debug} the plain version of a loop does not know the constant of its function', scale)
+                fail(f'with {" ".join(options)} the plain version of a loop does not know the constant of its function', scale)
 
     def copies(self, *options):
         """A loop that is cut into chunks copies registers no more than one without a directive does."""
@@ -455,7 +477,7 @@ class Test:
     def keeps_types_apart(self, *options):
         """An addition to what can have several types, as a member of a union, is not said to be to a double or a float."""
         for which in 1, 2, 3:
-            code = self.plain_code(PLAIN_TOO, *options, f'-DOTHER_TYPES={which}', '-emit-llvm')
+            code = self.plain_code(*options, f'-DOTHER_TYPES={which}', '-emit-llvm')
             other = re.search(r'^define [^\n]*@other_\w+\(.*?^}', code, re.M | re.S)[0]
             tags = re.findall(r'^ *store (?:double|float) [^\n]*!tbaa (!\d+)', other, re.M)
             types = [re.search(rf'^{tag} = !{{(!\d+)', code, re.M)[1] for tag in tags]
