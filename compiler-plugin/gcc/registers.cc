@@ -2,7 +2,7 @@
 //
 // What a loop needs lives over the calls that ask libws for iterations, so it lies in registers that calls preserve.
 // Of those, %rbp costs most as an address: it cannot be written without a displacement, and a product of a sparse
-// matrix then took 1.07 of the time that it takes with any other (benchmarks: placement, csr and gradients). GCC takes
+// matrix then took 1.06 of the time that it takes with another (benchmarks: placement, csr and gradients). GCC takes
 // the first that is free, and %rbp is the second of its list. In functions that run a shared loop's iterations, it is
 // the last.
 #include "ws_gcc.h"

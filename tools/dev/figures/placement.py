@@ -14,6 +14,7 @@ BENCHMARKS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../..
 LOOPS = ("csr", "triad", "stencil", "dot", "histogram", "dense", "scatter", "gradients")
 OPTIONS = ("-O2", "-O3", "-O3 -mavx", "-O3 -march=native", "-O3 -falign-loops=32", "-O3 -falign-loops=64")
 ADDRESSES, STEP = 16, 16    # bytes
+ROUNDS = 5                  # each of one part of the samples: what slows the machine down for a second reaches one of them
 SLOW = 1.05                 # of the least that plain code takes anywhere
 # What makes loops faster and can be left out, for each plugin, and where it does; how the plugin's arguments begin.
 PARTS = {"gcc": ("ws_gcc", {"align": "-O3", "alone": "-O2", "plain": "-O3", "registers": "-O2"}), "clang": ("ws", {"alone": "-O2", "plain": "-O2", "captures": "-O2"})}
@@ -80,14 +81,15 @@ HEADERS = ["slow, plain", "median", "worst", "slow, ws", "median", "worst"]
 
 
 def placement(run, quick):
-    samples, rows, parts = 10 if quick else 40, [], []
+    samples, rows, parts = 20 if quick else 40, [], []
     for name, mpicc in compile_time.compilers(run.prefix):
         plain, ws = [], []
         argument, known = PARTS[name]
         for options in OPTIONS[:2] if quick else OPTIONS:
             with tempfile.TemporaryDirectory(prefix="workshare-") as folder:
                 program = Program(folder, mpicc, options)
-                program.run(samples)
+                for _ in range(ROUNDS):
+                    program.run(samples // ROUNDS)
                 rows += [[name, options, loop, *row(program, loop)] for loop in LOOPS]
                 rows.append([name, options, "all", *row(program)])
                 plain += program.ratios("plain")
@@ -96,9 +98,9 @@ def placement(run, quick):
             with tempfile.TemporaryDirectory(prefix="workshare-") as one, tempfile.TemporaryDirectory(prefix="workshare-") as other:
                 more = [f"-fplugin-arg-{argument}-without-plain"] if part in OUTLINED else []
                 both = Program(one, mpicc, options, more), Program(other, mpicc, options, [*more, f"-fplugin-arg-{argument}-without-{part}"])
-                for _ in range(2):
+                for _ in range(ROUNDS):
                     for program in both:
-                        program.run(max(1, samples // 2))
+                        program.run(samples // ROUNDS)
                 for loop in LOOPS:
                     with_it, without = (summary(program.ratios("ws", loop)) for program in both)
                     parts.append([name, f"{part}, {options}", loop, str(without[0]), *without[1:], str(with_it[0]), *with_it[1:]])
