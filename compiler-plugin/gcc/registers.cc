@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // What a loop needs lives over the calls that ask libws for iterations, so it lies in registers that calls preserve.
-// Of those, %rbp costs most as an address: it cannot be written without a displacement, and a product of a sparse
-// matrix then took 1.06 of the time that it takes with another (benchmarks: placement, csr and gradients). GCC takes
-// the first that is free, and %rbp is the second of its list. In functions that run a shared loop's iterations, it is
-// the last.
+// GCC takes the first that is free, and %rbp is the second of its list. But an address that begins with it takes a
+// displacement: a product of a sparse matrix then took 1.06 of the time that it takes with another register
+// (benchmarks: placement, csr and gradients). In functions that run a shared loop's iterations, %rbp is the last.
 #include "ws_gcc.h"
 
 #include "backend.h"
