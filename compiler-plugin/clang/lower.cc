@@ -346,8 +346,7 @@ Function* Lowering::lower_fork(const Region& region)
     Value* condition = region.mark->arg_size() > 6 ? region.mark->getArgOperand(6) : builder.getInt32(1);
     auto* constant = dyn_cast<ConstantInt>(condition);
     const bool always = constant && constant->isOne();
-    const bool fast = level_ >= 2 && !region.fork->getFunction()->hasOptSize(); // -Os is level 2 as well
-    if (Function* plain = fast && always && !region.openmp
+    if (Function* plain = level_ >= 2 && always && !region.openmp
                               ? make_plain_version(region.fork, region.body, captures, sharing)
                               : nullptr) {
         call_plainly(region, plain);

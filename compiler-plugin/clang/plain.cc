@@ -247,10 +247,27 @@ void look_once_at_alone(Function* function, Instruction* before)
     }
 }
 
+// LLVM inlines a function that nobody else sees and that is called once, if it is not very large. A loop that calls one
+// has it in both versions.
+static void keep_inlined(Function* caller)
+{
+    for (Instruction& instruction : instructions(*caller)) {
+        auto* call = dyn_cast<CallBase>(&instruction);
+        Function* called = call ? callee(*call) : nullptr;
+        if (!called || called == caller || called->isDeclaration() || !called->hasLocalLinkage() ||
+            !called->hasOneUse() || called->hasFnAttribute(Attribute::NoInline) || called->hasOptNone() ||
+            called->getInstructionCount() > most_instructions_twice)
+            continue;
+        call->addFnAttr(Attribute::AlwaysInline);
+        keep_inlined(called);
+    }
+}
+
 Function* make_plain_version(const CallBase* fork, Function* body, const Captures& captures, const Sharing& sharing)
 {
     if (!ws::has(ws::Optimization::plain) || !may_have_plain(fork, body, sharing))
         return nullptr;
+    keep_inlined(body);
     ValueToValueMapTy map;
     Function* plain = CloneFunction(body, map);
     plain->setName(body->getName() + ".plain");

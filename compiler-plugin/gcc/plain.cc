@@ -34,6 +34,7 @@
 #include "tree-cfg.h"
 #include "tree-cfgcleanup.h"
 #include "tree-dfa.h"
+#include "tree-inline.h"
 #include "tree-into-ssa.h"
 #include "tree-pass.h"
 
@@ -329,6 +330,22 @@ void PlainVersions::make_plain(Requests& requests, const Fork& fork)
     cgraph_edge::rebuild_edges();
 }
 
+// GCC inlines a function that nobody else sees and that is called once, if it is not very large. A loop that calls one
+// has it in both versions.
+void keep_inlined(cgraph_node* caller)
+{
+    for (cgraph_edge* edge = caller->callees; edge; edge = edge->next_callee) {
+        cgraph_node* callee = edge->callee->ultimate_alias_target();
+        if (TREE_PUBLIC(callee->decl) || callee->address_taken || !callee->has_gimple_body_p() || !callee->callers ||
+            callee->callers->next_caller || DECL_UNINLINABLE(callee->decl) || callee == caller ||
+            !opt_for_fn(callee->decl, flag_inline_functions_called_once) ||
+            estimate_num_insns_fn(callee->decl, &eni_size_weights) > most_statements_twice)
+            continue;
+        DECL_DISREGARD_INLINE_LIMITS(callee->decl) = 1;
+        keep_inlined(callee);
+    }
+}
+
 // The plain version of an outlined loop, made when it is first asked for.
 cgraph_node* PlainVersions::version_of(const Fork& fork)
 {
@@ -350,6 +367,7 @@ cgraph_node* PlainVersions::version_of(const Fork& fork)
     Requests of_outlined, of_copy;
     if (!has_requests(fork.fn, of_outlined))
         return nullptr;
+    keep_inlined(outlined);
     version = outlined->create_version_clone_with_body(vNULL, nullptr, nullptr, nullptr, nullptr, "plain");
     if (!version || !has_requests(version->decl, of_copy))
         return version = nullptr;

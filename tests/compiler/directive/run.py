@@ -330,11 +330,11 @@ class Test:
 
     # plain
 
-    def plain_code(self, *options, to='-'):
-        """What the compiler says when it makes assembly of plain.c."""
-        status, output = start([*CC, *self.plugin(), *options, '-S', os.path.join(HERE, 'plain.c'), '-o', to])
+    def plain_code(self, *options, to='-', source='plain.c'):
+        """What the compiler says when it makes assembly of it."""
+        status, output = start([*CC, *self.plugin(), *options, '-S', os.path.join(HERE, source), '-o', to])
         if status:
-            fail(f'plain.c with {" ".join(options)} ({status})', output)
+            fail(f'{source} with {" ".join(options)} ({status})', output)
         return output
 
     def machine_code(self, options, skip=0):
@@ -409,6 +409,15 @@ class Test:
             if not any(any('addsd' in what for what in loop) and sum(what.startswith('j') for what in loop) == 1 for loop in loops):
                 fail(f'scatter_shared with {" ".join(options)} has no loop of additions alone')
 
+    def inlines_once(self):
+        """A loop in two versions calls a function twice that its source calls once, and that is therefore inlined."""
+        for options in [[level, *debug] for level in PLAIN_TOO for debug in ([], ['-g'])]:
+            self.plain_code(*options, to=self.path('once.s'), source='once.c')
+            with open(self.path('once.s')) as f:
+                labels = set(re.findall(r'^(\w+):', f.read(), re.M))
+            if 'volumes' not in labels or 'called_once' in labels:
+                fail(f'once.c with {" ".join(options)}: a function that is called once is not inlined')
+
     def others_stay(self):
         """Functions without a directive have the bytes that they have without the plugin."""
         for options in ['-O2'], ['-O3'], ['-O3', '-march=native']:
@@ -432,6 +441,7 @@ class Test:
         else:
             self.in_lines()
             self.addresses()
+        self.inlines_once()
         self.others_stay()
         for options in [[level, *debug] for level in PLAIN_TOO for debug in ([], ['-g'])]:
             if CLANG:
