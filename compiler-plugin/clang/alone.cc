@@ -1,21 +1,33 @@
 // SPDX-License-Identifier: MIT
 //
 // A loop that asks for ws_alone is made into two, one plain, one with atomics, and the question is asked before, as
-// gcc/alone.cc does it. LLVM does so by itself, but from -O3 on. At -O2 scattered additions took up to 1.2 times as
-// long, depending on where they lie (benchmarks: placement).
+// gcc/alone.cc does it. LLVM itself does this only at -O3. At -O2 scattered additions took up to 1.2 times as long,
+// depending on where they lie (benchmarks: placement).
 #include "back.h"
 
 namespace ws_clang {
 
 namespace {
 
-bool asks(const llvm::Function& function)
+constexpr unsigned most_steps = 8;
+
+// Whether a value is made of ws_alone, which was loaded before the loop.
+bool is_of_alone(const llvm::Value* value, unsigned steps = 0)
 {
-    const llvm::GlobalVariable* alone = function.getParent()->getGlobalVariable("ws_alone");
-    return alone && llvm::any_of(alone->users(), [&](const llvm::User* user) {
-               const auto* load = llvm::dyn_cast<llvm::LoadInst>(user);
-               return load && load->getFunction() == &function;
-           });
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value))
+        return load->getPointerOperand()->stripPointerCasts()->getName() == "ws_alone";
+    const auto* made = llvm::dyn_cast<llvm::Instruction>(value);
+    return made && steps < most_steps &&
+           (made->isCast() || llvm::isa<llvm::CmpInst, llvm::PHINode, llvm::FreezeInst>(made)) &&
+           llvm::any_of(made->operands(), [&](const llvm::Use& use) { return is_of_alone(use, steps + 1); });
+}
+
+bool asks(const llvm::Loop& loop)
+{
+    return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
+        const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+        return branch && branch->isConditional() && is_of_alone(branch->getCondition());
+    });
 }
 
 class AlonePass : public llvm::PassInfoMixin<AlonePass> {
@@ -23,7 +35,7 @@ public:
     llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager& manager,
                                 llvm::LoopStandardAnalysisResults& results, llvm::LPMUpdater& updater)
     {
-        if (!asks(*loop.getHeader()->getParent()))
+        if (!asks(loop))
             return llvm::PreservedAnalyses::all();
         return llvm::SimpleLoopUnswitchPass(true).run(loop, manager, results, updater);
     }

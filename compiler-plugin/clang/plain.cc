@@ -247,19 +247,35 @@ void look_once_at_alone(Function* function, Instruction* before)
     }
 }
 
-// LLVM inlines a function that nobody else sees and that is called once, if it is not very large. A loop that calls one
-// has it in both versions.
-static void keep_inlined(Function* caller)
+// LLVM inlines a function that nobody else sees and that is called once, if it is not very large and not cold. A loop
+// that calls such functions has them in both versions, as far as `instructions_left` goes.
+static void keep_inlined(Function* caller, unsigned& instructions_left, SmallVectorImpl<CallBase*>& marked)
 {
-    for (Instruction& instruction : instructions(*caller)) {
-        auto* call = dyn_cast<CallBase>(&instruction);
-        Function* called = call ? callee(*call) : nullptr;
-        if (!called || called == caller || called->isDeclaration() || !called->hasLocalLinkage() ||
-            !called->hasOneUse() || called->hasFnAttribute(Attribute::NoInline) || called->hasOptNone() ||
-            called->getInstructionCount() > most_instructions_twice)
+    const auto same = [&](const Function& called, StringRef attribute) {
+        return called.getFnAttribute(attribute) == caller->getFnAttribute(attribute);
+    };
+    for (BasicBlock& block : *caller) {
+        if (isa<UnreachableInst>(block.getTerminator()))
             continue;
-        call->addFnAttr(Attribute::AlwaysInline);
-        keep_inlined(called);
+        for (Instruction& instruction : block) {
+            auto* call = dyn_cast<CallBase>(&instruction);
+            Function* called = call ? callee(*call) : nullptr;
+            if (!called || called == caller || called->isDeclaration() || !called->hasLocalLinkage() ||
+                !called->hasOneUse() || call->isNoInline() ||
+                call->hasFnAttr(Attribute::Cold) || called->hasOptNone() || called->hasOptSize() ||
+                called->getInstructionCount() > instructions_left)
+                continue;
+            // What is marked is inlined whether it fits or not.
+            if (!same(*called, "target-cpu") || !same(*called, "target-features") ||
+                !AttributeFuncs::areInlineCompatible(*caller, *called))
+                continue;
+            instructions_left -= called->getInstructionCount();
+            if (!call->hasFnAttr(Attribute::AlwaysInline)) { // the region is, with -g
+                call->addFnAttr(Attribute::AlwaysInline);
+                marked.push_back(call);
+            }
+            keep_inlined(called, instructions_left, marked);
+        }
     }
 }
 
@@ -267,13 +283,17 @@ Function* make_plain_version(const CallBase* fork, Function* body, const Capture
 {
     if (!ws::has(ws::Optimization::plain) || !may_have_plain(fork, body, sharing))
         return nullptr;
-    keep_inlined(body);
+    SmallVector<CallBase*, 8> marked;
+    unsigned instructions_left = most_instructions_twice;
+    keep_inlined(body, instructions_left, marked);
     ValueToValueMapTy map;
     Function* plain = CloneFunction(body, map);
     plain->setName(body->getName() + ".plain");
     inline_outlined(plain); // with -g the region is in a function of its own
     Requests requests;
     if (!find_requests(plain, requests)) {
+        for (CallBase* call : marked)
+            call->removeFnAttr(Attribute::AlwaysInline);
         plain->eraseFromParent();
         return nullptr;
     }

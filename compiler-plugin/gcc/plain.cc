@@ -22,6 +22,7 @@
 // expressions without a call, and can be computed twice.
 #include "ws_gcc.h"
 
+#include "attribs.h"
 #include "cfghooks.h"
 #include "cfgloop.h"
 #include "cgraph.h"
@@ -330,19 +331,23 @@ void PlainVersions::make_plain(Requests& requests, const Fork& fork)
     cgraph_edge::rebuild_edges();
 }
 
-// GCC inlines a function that nobody else sees and that is called once, if it is not very large. A loop that calls one
-// has it in both versions.
-void keep_inlined(cgraph_node* caller)
+// GCC inlines a function that nobody else sees and that is called once, if it is not very large. A loop that calls such
+// functions has them in both versions, as far as `statements_left` goes.
+void keep_inlined(cgraph_node* caller, int& statements_left)
 {
     for (cgraph_edge* edge = caller->callees; edge; edge = edge->next_callee) {
-        cgraph_node* callee = edge->callee->ultimate_alias_target();
+        cgraph_node* callee = edge->callee; // an alias has no body
         if (TREE_PUBLIC(callee->decl) || callee->address_taken || !callee->has_gimple_body_p() || !callee->callers ||
             callee->callers->next_caller || DECL_UNINLINABLE(callee->decl) || callee == caller ||
             !opt_for_fn(callee->decl, flag_inline_functions_called_once) ||
-            estimate_num_insns_fn(callee->decl, &eni_size_weights) > most_statements_twice)
+            lookup_attribute("cold", DECL_ATTRIBUTES(callee->decl)))
             continue;
+        const int statements = estimate_num_insns_fn(callee->decl, &eni_size_weights);
+        if (statements > statements_left)
+            continue;
+        statements_left -= statements;
         DECL_DISREGARD_INLINE_LIMITS(callee->decl) = 1;
-        keep_inlined(callee);
+        keep_inlined(callee, statements_left);
     }
 }
 
@@ -367,7 +372,8 @@ cgraph_node* PlainVersions::version_of(const Fork& fork)
     Requests of_outlined, of_copy;
     if (!has_requests(fork.fn, of_outlined))
         return nullptr;
-    keep_inlined(outlined);
+    int statements_left = most_statements_twice;
+    keep_inlined(outlined, statements_left);
     version = outlined->create_version_clone_with_body(vNULL, nullptr, nullptr, nullptr, nullptr, "plain");
     if (!version || !has_requests(version->decl, of_copy))
         return version = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Start of the GCC plugin. `mpicc -fws` loads it into whatever compiler runs: cc1, cc1plus and, for sources that were
-// rewritten, f951 do the work; in lto1 one pass is left to do.
+// rewritten, f951 do the work; in lto1 the passes after inlining are left to do.
 #include "ws_gcc.h"
 
 #include "langhooks.h"

@@ -82,7 +82,9 @@ inline std::vector<Item> items_of(const std::vector<Spelling>& all, const std::s
     };
     const auto goes_on = [&](const Item& before, const std::string& item) {
         const Spelling* const s = meant_by(all, before);
-        return s && std::find(s->words.begin(), s->words.end(), before.value + ',' + item) != s->words.end();
+        const std::string word = before.value + ',' + item;
+        return s && (former_word(s->former_words, word) ||
+                     std::find(s->words.begin(), s->words.end(), word) != s->words.end());
     };
     std::vector<Item> items;
     for (size_t begin = 0; begin <= list.size();) {

@@ -249,6 +249,10 @@ TEST_CASE("WORKSHARE is a list of options")
     settled({{"WORKSHARE", "waits=gpu, io,poll"}}); // a word with a comma
     CHECK(now("WS_WAITS") == "gpu,io");
     CHECK(now("WS_POLL") == "1");
+    CHECK(settled({{"WORKSHARE", "openmp=auto,share,poll"}}).size() == 1); // a former one
+    CHECK(now("WS_OPENMP") == "auto");
+    CHECK(now("WS_ACROSS_JOBS") == "1");
+    CHECK(now("WS_POLL") == "1");
     settled({{"WORKSHARE", "waits=io,io"}});
     CHECK(unknown_in_environment() == Lines{"WORKSHARE=io"});
     settled({{"WORKSHARE", "on,quantum"}});

@@ -14,7 +14,7 @@ BENCHMARKS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../..
 LOOPS = ("csr", "triad", "stencil", "dot", "histogram", "dense", "scatter", "gradients")
 OPTIONS = ("-O2", "-O3", "-O3 -mavx", "-O3 -march=native", "-O3 -falign-loops=32", "-O3 -falign-loops=64")
 ADDRESSES, STEP = 16, 16    # bytes
-ROUNDS = 5                  # each of one part of the samples: what slows the machine down for a second reaches one of them
+ROUNDS = 5                  # in which the samples are taken, so that a slow second affects only one of them
 SLOW = 1.05                 # of the least that plain code takes anywhere
 # What makes loops faster and can be left out, for each plugin, and where it does; how the plugin's arguments begin.
 PARTS = {"gcc": ("ws_gcc", {"align": "-O3", "alone": "-O2", "plain": "-O3", "registers": "-O2"}), "clang": ("ws", {"alone": "-O2", "plain": "-O2", "captures": "-O2"})}
