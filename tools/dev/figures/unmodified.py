@@ -75,7 +75,7 @@ def codes(run, quick):
         # Without a target: it is not shared, so two threads have one core, and those that wait by spinning are slow there in any mode.
         yield from beside("two threads that spin, in one region", f"one_region_{compiler}", ["--flags", "--steps", 5000, "--repeats", 20 if quick else 60],
                           None, None, pairs=1 if quick else 3, mode="share:2")
-        yield from beside("tasks, 13 us each", f"one_region_{compiler}", ["--tasks", "--steps", 5000, "--repeats", 60], 1.1, None)
+        yield from beside("tasks, 13 us each", f"one_region_{compiler}", ["--tasks", "--steps", 5000, "--repeats", 60], 1.1, None, mode="lend")
         alone = lambda **how: run.run(f"one_region_{compiler}", ["--short", "--repeats", 200], ranks=1, env={"OMP_NUM_THREADS": "1"}, **how)  # noqa: E731
         plain, ours = measure.in_turn(SHORT_PAIRS, alone, lambda: alone(workshare=True, flags=["-workshare-openmp", "share"]))
         yield difference(f"unmodified, a short region that nobody waits for, {OPENMP[compiler]}: share - without", ours, plain,
