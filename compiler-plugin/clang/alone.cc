@@ -9,21 +9,29 @@ namespace ws_clang {
 
 namespace {
 
-constexpr unsigned most_steps = 8;
+bool loads_alone(const llvm::Value* value)
+{
+    const auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
+    return load && load->getPointerOperand()->stripPointerCasts()->getName() == "ws_alone";
+}
 
-// Whether a value is made of ws_alone, which was loaded before the loop.
+// Whether a condition is made of ws_alone, which was loaded before the loop: compared or converted, perhaps merged.
 bool is_of_alone(const llvm::Value* value, unsigned steps = 0)
 {
-    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value))
-        return load->getPointerOperand()->stripPointerCasts()->getName() == "ws_alone";
+    constexpr unsigned most_steps = 4;
     const auto* made = llvm::dyn_cast<llvm::Instruction>(value);
-    return made && steps < most_steps &&
-           (made->isCast() || llvm::isa<llvm::CmpInst, llvm::PHINode, llvm::FreezeInst>(made)) &&
+    if (!made || loads_alone(made))
+        return made;
+    if (llvm::isa<llvm::PHINode>(made))
+        return llvm::any_of(made->operands(), [](const llvm::Use& use) { return loads_alone(use); });
+    return steps < most_steps && (made->isCast() || llvm::isa<llvm::CmpInst, llvm::FreezeInst>(made)) &&
            llvm::any_of(made->operands(), [&](const llvm::Use& use) { return is_of_alone(use, steps + 1); });
 }
 
 bool asks(const llvm::Loop& loop)
 {
+    if (!loop.getHeader()->getModule()->getGlobalVariable("ws_alone"))
+        return false;
     return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
         const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
         return branch && branch->isConditional() && is_of_alone(branch->getCondition());
