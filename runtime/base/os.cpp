@@ -7,12 +7,23 @@ namespace ws::base {
 
 namespace {
 
-// How long the clock is calibrated, for an error below 0.1 %.
-constexpr double calibrate_s = 1e-3;
-
+// The same moment on both clocks, the best of some tries: one may be interrupted.
 struct Moment {
-    double seconds = seconds_now();
-    uint64_t ticks = base::ticks();
+    Moment()
+    {
+        constexpr int tries = 5;
+        for (int i = 0; i < tries; i++) {
+            const uint64_t began = base::ticks();
+            const double read = seconds_now();
+            if (const uint64_t took = base::ticks() - began; took < apart) {
+                apart = took;
+                ticks = began + took / 2;
+                seconds = read;
+            }
+        }
+    }
+    double seconds = 0;
+    uint64_t ticks = 0, apart = UINT64_MAX; // the clocks were read within so many ticks
 };
 // When libws was loaded: mostly long before a clock is calibrated, so that nobody waits for that.
 const Moment loaded;
@@ -21,10 +32,16 @@ const Moment loaded;
 
 void Clock::calibrate()
 {
-    double elapsed;
-    while ((elapsed = seconds_now() - loaded.seconds) < calibrate_s)
+    constexpr double error = 1e-3;
+    for (;;) {
+        const Moment now;
+        const double passed = double(now.ticks - loaded.ticks);
+        if (passed * error >= 1 + 0.5 * double(now.apart) + 0.5 * double(loaded.apart)) { // 1: a slow counter's step
+            ticks_per_us_ = passed / ((now.seconds - loaded.seconds) * 1e6);
+            return;
+        }
         cpu_relax();
-    ticks_per_us_ = double(ticks() - loaded.ticks) / (elapsed * 1e6);
+    }
 }
 
 bool shm_has_room(size_t bytes)

@@ -66,13 +66,15 @@ private:
     bool hides_ = false;
 };
 
-// Only what is needed to find a place: devices and instruction caches would cost every MPI_Init milliseconds. So would
+hwloc_topology_t lent; // see use_topology()
+
+// The one that was lent, else one of our own. Only what is needed to find a place: devices and instruction caches would cost every MPI_Init milliseconds. So would
 // the x86 backend, which binds the thread to each CPU in turn and adds nothing here to what Linux tells.
 class Topology {
 public:
-    Topology()
+    Topology() : t_(lent), loaded_(lent)
     {
-        if (hwloc_topology_init(&t_) < 0)
+        if (lent || hwloc_topology_init(&t_) < 0)
             return;
         hwloc_topology_set_all_types_filter(t_, HWLOC_TYPE_FILTER_KEEP_NONE);
         for (hwloc_obj_type_t type : {HWLOC_OBJ_CORE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_PACKAGE})
@@ -88,7 +90,7 @@ public:
     }
     ~Topology()
     {
-        if (t_)
+        if (t_ && t_ != lent)
             hwloc_topology_destroy(t_);
     }
     Topology(const Topology&) = delete;
@@ -97,11 +99,18 @@ public:
     operator hwloc_topology_t() const { return t_; }
 
 private:
-    hwloc_topology_t t_ = nullptr;
-    bool loaded_ = false;
+    hwloc_topology_t t_;
+    bool loaded_;
 };
 
 } // namespace
+
+void use_topology(void* loaded)
+{
+    lent = static_cast<hwloc_topology_t>(loaded);
+    if (lent && hwloc_topology_abi_check(lent) != 0)
+        lent = nullptr;
+}
 
 bool fill_places(Window& window)
 {

@@ -10,11 +10,13 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <memory>
 #include <sched.h>
 #include <thread>
+#include <vector>
 
 using namespace ws::base;
 using namespace ws::window;
@@ -272,6 +274,30 @@ TEST_CASE("time in which others have the core is no work", "[meter]")
     for (std::thread& t : others)
         t.join();
     sched_setaffinity(0, sizeof before, &before);
+}
+
+TEST_CASE("the rate of the clock, beside threads that interrupt", "[meter]")
+{
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> others;
+    for (unsigned t = 0; t < 2 * std::thread::hardware_concurrency(); t++)
+        others.emplace_back([&] {
+            while (!stop.load(std::memory_order_relaxed))
+                ;
+        });
+    std::vector<double> rates;
+    for (int i = 0; i < 50; i++) {
+        Clock clock;
+        clock.calibrate();
+        rates.push_back(clock.ticks_per_us());
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    stop = true;
+    for (std::thread& other : others)
+        other.join();
+    // The last was over the longest time.
+    for (double rate : rates)
+        CHECK(rate == Approx(rates.back()).epsilon(2e-3));
 }
 
 TEST_CASE("the kernel's file is read only by who has not run while it worked", "[meter]")

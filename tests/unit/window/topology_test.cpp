@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <hwloc.h>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -247,6 +248,32 @@ TEST_CASE("hwloc's variable is the user's again after a look at the machine", "[
         setenv(variable, user.c_str(), 1);
     else
         unsetenv(variable);
+}
+
+TEST_CASE("a topology that was lent", "[topology]")
+{
+    hwloc_topology_t full = nullptr; // all that hwloc finds, as MPICH loads it
+    {
+        Machine machine("pack:2 group:2 numa:1 l3:2 l2:2 core:2 pu:1");
+        REQUIRE(hwloc_topology_init(&full) == 0);
+        REQUIRE(hwloc_topology_set_io_types_filter(full, HWLOC_TYPE_FILTER_KEEP_ALL) == 0);
+        REQUIRE(hwloc_topology_load(full) == 0);
+    }
+    Machine machine("core:4 pu:1");
+    use_topology(full);
+    for (int repeat = 0; repeat < 2; repeat++) // it is still there after a look
+        CHECK(distances_of_first(32) == Distances{1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4,
+                                                  5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5});
+    CHECK(spare_cpus(first_cpus(3), 0) == std::vector<int>{1, 2});
+    CHECK(cpu_places().size() == 32);
+    use_topology(nullptr);
+    CHECK(cpu_places().size() == 4);
+    hwloc_topology_destroy(full);
+
+    std::vector<unsigned long> other(8192); // of a version that we do not know
+    use_topology(other.data());
+    CHECK(cpu_places().size() == 4);
+    use_topology(nullptr);
 }
 
 TEST_CASE("core and NUMA domain of each CPU", "[topology]")

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /* Raise it whenever the struct below changes; MPICH passes it, and libws refuses any other version. */
-#define MPIR_WORKSHARE_VERSION 9
+#define MPIR_WORKSHARE_VERSION 10
 
 /* A wait counts as blocked after this many polls without progress: a short wait (ping-pong) never leaves MPICH. In a
  * ping-pong over shared memory a rank polls 70 to 80 times per message, for about 4 ns each time. If a poll
@@ -101,6 +101,8 @@ typedef struct MPIR_Workshare_hooks {
     /* The return address of this function: it tells which of the program's calls it is. In Fortran it is in the binding, and the
      * same for all calls. NULL outside of MPI, and if the layout of the frame is not known. */
     const void *(*call_site) (void);
+    /* The machine's hwloc_topology_t as MPICH has loaded it, until MPI_Finalize ends; NULL if there is none. */
+    void *topology;
 } MPIR_Workshare_hooks;
 
 /* Private to libmpich: if the compiler knows that, a call site reads a hook without a register for its address. */
