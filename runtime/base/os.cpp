@@ -23,7 +23,7 @@ struct Moment {
         }
     }
     double seconds = 0;
-    uint64_t ticks = 0, apart = UINT64_MAX; // the clocks were read within so many ticks
+    uint64_t ticks = 0, apart = UINT64_MAX; // ticks between the two readings
 };
 // When libws was loaded: mostly long before a clock is calibrated, so that nobody waits for that.
 const Moment loaded;

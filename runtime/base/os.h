@@ -76,7 +76,7 @@ bool shm_has_room(size_t bytes);
 // ticks() to time. Calibrated since this code was loaded; the longer ago the better.
 class Clock {
 public:
-    // Blocks until that is long enough ago for an error below 0.1 %: some 50 us, where the kernel's clock is read at once.
+    // Blocks until that is long enough ago for an error below 0.1 %: some 50 us.
     void calibrate();
     double ticks_per_us() const { return ticks_per_us_; }
     double seconds(uint64_t t) const { return t / ticks_per_us_ * 1e-6; }

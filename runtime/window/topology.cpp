@@ -68,8 +68,9 @@ private:
 
 hwloc_topology_t lent; // see use_topology()
 
-// The one that was lent, else one of our own. Only what is needed to find a place: devices and instruction caches would cost every MPI_Init milliseconds. So would
-// the x86 backend, which binds the thread to each CPU in turn and adds nothing here to what Linux tells.
+// The one that was lent, else one of our own. Only what is needed to find a place: devices and instruction caches would
+// cost every MPI_Init milliseconds. So would the x86 backend, which binds the thread to each CPU in turn and adds
+// nothing here to what Linux tells.
 class Topology {
 public:
     Topology() : t_(lent), loaded_(lent)

@@ -71,8 +71,8 @@ private:
 constexpr unsigned farthest = 5;
 unsigned distance(const Place& a, const Place& b);
 
-// A loaded hwloc_topology_t of this machine for what follows, until the next call; null: each loads its own, which takes
-// a millisecond or two with 2 cores and more with more. One that another version of hwloc made is not used.
+// A loaded hwloc_topology_t of this machine for what follows, until the next call; null: each loads its own, which
+// takes a millisecond with 2 cores, and more with more. One that another version of hwloc made is not used.
 void use_topology(void* loaded);
 
 // Fills the place of every core from the machine's topology. Leader only, after every rank's init_own(); returns false

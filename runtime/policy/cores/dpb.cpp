@@ -32,10 +32,13 @@ using observe::Facts;
 using observe::record;
 using observe::recording;
 using option::Options;
+using base::cpu_relax;
 using base::ticks;
 constexpr double unknown_period_us = 500000; // length of a measurement if no turns are found
 // What threads that come and go cost a region: measured 20 to 50 for one, with libgomp, which ends them.
 constexpr double thread_cost_us = 60;
+// How long a region waits for cores, at most: a rank is asked for them when it has waited for borrow_least_us.
+constexpr double most_wait_us = 60;
 // How often a rank that waits looks whether it is to decide.
 constexpr double decide_least_us = 1000, decide_most_us = 20000;
 // How long a rank waits before it lends its cores to members in reserve, and how often it looks whether there are some.
@@ -103,6 +106,7 @@ private:
     bool share(policy::Job& job, bool fixed);
     void begin_region(const void* site, const void* region, uint64_t now);
     void show_threads(unsigned threads);
+    unsigned wait_for_cores(const void* site, unsigned own, unsigned most, uint64_t& now, uint64_t& waits);
     unsigned borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now);
     unsigned hold_reserve(const void* site, unsigned more);
     void close_reserve(uint64_t now);
@@ -284,7 +288,7 @@ policy::Wants Dpb::attach(policy::Job& job)
     board_->process.openmp_cores = team_.own();
     note_cores(team_.own());
     turns_ = Turns(uint64_t(unknown_period_us * ticks_per_us_));
-    regions_ = Regions(uint64_t(thread_cost_us * ticks_per_us_));
+    regions_ = Regions(uint64_t(thread_cost_us * ticks_per_us_), uint64_t(most_wait_us * ticks_per_us_));
     task_regions_ = TaskRegions(ticks_per_us_);
     cancels_ = openmp::has_cancellation();
     short_tasks_ = {uint64_t(slice_us * ticks_per_us_), uint64_t(shortest_task_us * ticks_per_us_)};
@@ -428,6 +432,21 @@ void Dpb::show_threads(unsigned threads)
         foreign_.show_threads(threads);
 }
 
+// For ranks that begin to wait at this moment: which of two ranks is first after a barrier is chance, but decides about
+// the whole region. Returns how many cores are available then. `waits`: how long they may take, 0: it does not wait.
+unsigned Dpb::wait_for_cores(const void* site, unsigned own, unsigned most, uint64_t& now, uint64_t& waits)
+{
+    const unsigned others = table_.processors() - std::min(table_.processors(), team_.own());
+    waits = others ? regions_.waits(site, own, std::min(most, others)) : 0;
+    unsigned there = 0;
+    while (!there && now - opened_ < waits) {
+        cpu_relax();
+        now = ticks();
+        there = team_.could_borrow(now);
+    }
+    return there;
+}
+
 // Borrows some of the `there` lent cores, if at most `most` of them pay.
 unsigned Dpb::borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now)
 {
@@ -449,7 +468,7 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
 {
     if (!home_thread || region_ || ended_)
         return asked;
-    const uint64_t now = ticks();
+    uint64_t now = ticks();
     begin_region(site, region, now);
     if (balances_) {
         look_at_deal();
@@ -464,9 +483,14 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
     const unsigned wish = asked ? asked : set ? openmp::openmp_usual() : std::max(openmp::most_threads(), usual_);
     wished_ = std::max(wished_, wish);
     unsigned more = 0; // that it could have
-    if (lends_)
-        if (const unsigned there = team_.could_borrow(now); there && regions_.pays(site, own, there))
-            more = there;
+    uint64_t waits = 0;
+    if (lends_) {
+        more = team_.could_borrow(now);
+        if (WS_UNLIKELY(!more && wish > own))
+            more = wait_for_cores(site, own, wish - own, now, waits);
+        if (more && !regions_.pays(site, own, more))
+            more = 0;
+    }
     if (WS_UNLIKELY((asked > 1 || set) && wish < own + more)) { // of one: most often by an if clause
         bump(board_->process.openmp_limited);
         bump(table_.row(me_).limited);
@@ -474,6 +498,8 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
     const bool alone = wish > own && (more || foreign_.is_attached()) && task_regions_.keeps_alone(site, own);
     if (more && wish > own && !alone)
         extra_ = borrow(site, own, wish - own, more, now);
+    if (waits)
+        regions_.waited(site, extra_ != 0);
     if (WS_UNLIKELY(foreign_.is_attached()) && wish > own + extra_ && !alone)
         if (const unsigned there = foreign_.could_borrow(now))
             if (more = std::min(there, wish - own - extra_); regions_.pays(site, own + extra_, more))

@@ -4,6 +4,7 @@
 // tens of microseconds.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -11,8 +12,8 @@ namespace ws::policy::cores {
 
 class Regions {
 public:
-    // Ticks that threads of a region more than usual cost it, together.
-    explicit Regions(uint64_t cost = 0) : cost_(cost) {}
+    // `cost`: ticks that threads of a region more than usual cost it, together. `most_wait`: see waits().
+    explicit Regions(uint64_t cost = 0, uint64_t most_wait = 0) : cost_(cost), most_wait_(most_wait) {}
 
     // Whether `more` threads beside `own` make it faster; one that is not known is taken to be long.
     bool pays(const void* site, unsigned own, unsigned more) const
@@ -25,22 +26,47 @@ public:
         const SiteWork& row = rows_[place(site)];
         return row.site != site ? 0 : row.work / own - row.work / (own + more);
     }
+    // A rank may only just have begun to wait, or is about to. Ticks that a region waits for up to `more` cores of such
+    // ranks before it begins without them: 0.25 % of it with one more thread. 0 for a while if nobody came some times.
+    uint64_t waits(const void* site, unsigned own, unsigned more)
+    {
+        SiteWork& row = rows_[place(site)];
+        if (row.site != site)
+            return 0;
+        if (row.pause == 0)
+            return std::min(most_wait_, saves(site, own, more) / 200);
+        row.pause--;
+        return 0;
+    }
+    void waited(const void* site, bool came)
+    {
+        SiteWork& row = rows_[place(site)];
+        if (row.site != site)
+            return;
+        row.vain = came ? 0 : row.vain + 1;
+        if (row.vain >= patient_executions)
+            row.pause = std::min(1u << std::min(row.vain - patient_executions, 8u), most_paused);
+    }
     void took(const void* site, uint64_t ticks, unsigned threads)
     {
         SiteWork& row = rows_[place(site)];
         const uint64_t work = ticks * threads;
-        row.work = row.site != site ? work : work < row.work ? work : row.work + (work - row.work) / 4;
-        row.site = site;
+        if (row.site != site)
+            row = {site, work, 0, 0};
+        else
+            row.work = work < row.work ? work : row.work + (work - row.work) / 4;
     }
 
 private:
     struct SiteWork {
         const void* site;
         uint64_t work; // ticks of one thread: the least, which creeps up
+        unsigned vain, pause; // waits in a row in which nobody came; executions until the next one
     };
+    static constexpr unsigned patient_executions = 3, most_paused = 15;
     static size_t place(const void* site) { return (reinterpret_cast<uintptr_t>(site) * 0x9E3779B97F4A7C15ull) >> 57; }
 
-    uint64_t cost_;
+    uint64_t cost_, most_wait_;
     std::array<SiteWork, 128> rows_ = {};
 };
 

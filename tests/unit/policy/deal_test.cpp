@@ -493,6 +493,34 @@ TEST_CASE("threads that come and go are not worth it in a short region", "[regio
     CHECK_FALSE(regions.pays(&there, 8, 0));
 }
 
+TEST_CASE("a region waits for cores as long as they may be worth", "[regions]")
+{
+    Regions regions(60, 5000);
+    const int loop = 0, other = 0;
+    CHECK(regions.waits(&loop, 1, 1) == 0); // not known
+    regions.took(&loop, 400000, 1);
+    CHECK(regions.waits(&loop, 1, 1) == 1000);
+    CHECK(regions.waits(&loop, 1, 3) == 1500);
+    CHECK(regions.waits(&loop, 2, 0) == 0);
+    CHECK(regions.waits(&other, 1, 1) == 0);
+    regions.took(&other, 40000000, 1);
+    CHECK(regions.waits(&other, 1, 1) == 5000); // at most
+
+    const auto run = [&](bool comes, int times) { // how often it waited
+        int waited = 0;
+        for (int i = 0; i < times; i++)
+            if (regions.waits(&loop, 1, 1)) {
+                waited++;
+                regions.waited(&loop, comes);
+            }
+        return waited;
+    };
+    CHECK(run(true, 100) == 100);
+    CHECK(run(false, 1000) < 75); // and costs next to nothing where nobody comes
+    CHECK(run(true, 16) >= 1); // one that came ends the pauses
+    CHECK(run(true, 100) == 100);
+}
+
 // ---- which processors
 
 TEST_CASE("a rank gets the nearest processors", "[assign]")
