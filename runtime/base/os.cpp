@@ -36,7 +36,7 @@ void Clock::calibrate()
     for (;;) {
         const Moment now;
         const double passed = double(now.ticks - loaded.ticks);
-        if (passed * error >= 1 + 0.5 * double(now.apart) + 0.5 * double(loaded.apart)) { // 1: a slow counter's step
+        if (passed * error >= 1 + 0.5 * double(now.apart + loaded.apart)) { // 1: a slow counter's step
             ticks_per_us_ = passed / ((now.seconds - loaded.seconds) * 1e6);
             return;
         }

@@ -221,7 +221,6 @@ void finalize()
     job.book.leave();
     runner->detach();
     free_window(job);
-    window::use_topology(nullptr);
 }
 
 // The locks of `ws critical` lie in the node's window.
@@ -251,7 +250,6 @@ void finalize_locks()
     Job& job = *attached;
     PMPI_Barrier(job.node); // no rank's thread is inside a critical section any more
     free_window(job);
-    window::use_topology(nullptr);
 }
 
 // Programs ask for numbers of threads before MPI_Init. Where libws is loaded first it is there before them.
@@ -351,7 +349,6 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
     follow_forks(job);
     PMPI_Comm_set_errhandler(job.node, MPI_ERRORS_RETURN);
     host_node.comm = job.node;
-    window::use_topology(hooks->topology);
     job.inactive = make_window(job, what & MPIR_WORKSHARE_STEAL);
     if (!job.inactive)
         start_locks(job);

@@ -79,6 +79,7 @@ WorkerPlan hire(Job& job, int ranks, int me, unsigned mask_size)
 
 Inactive make_window(Job& job, bool stealing)
 {
+    window::use_topology(job.hooks->topology);
     int ranks, me;
     PMPI_Comm_rank(job.node, &me);
     PMPI_Comm_size(job.node, &ranks);
@@ -133,6 +134,7 @@ void join_book(Job& job)
 void free_window(Job& job)
 {
     abi::use_node_locks(nullptr, job.rank);
+    window::use_topology(nullptr);
     job.memory.free();
     if (job.node != MPI_COMM_NULL)
         PMPI_Comm_free(&job.node);

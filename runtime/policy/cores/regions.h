@@ -4,6 +4,8 @@
 // tens of microseconds.
 #pragma once
 
+#include "policy/cores/back_off.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -27,32 +29,20 @@ public:
         return row.site != site ? 0 : row.work / own - row.work / (own + more);
     }
     // A rank may only just have begun to wait, or is about to. Ticks that a region waits for up to `more` cores of such
-    // ranks before it begins without them: 0.25 % of it with one more thread. 0 for a while if nobody came some times.
+    // ranks before it begins without them: 0.25 % of it with one more thread. 0 if they would not pay, and for a while
+    // if nobody came some times; otherwise waited() is to follow.
     uint64_t waits(const void* site, unsigned own, unsigned more)
     {
-        SiteWork& row = rows_[place(site)];
-        if (row.site != site)
-            return 0;
-        if (row.pause == 0)
-            return std::min(most_wait_, saves(site, own, more) / 200);
-        row.pause--;
-        return 0;
+        const uint64_t gain = saves(site, own, more);
+        return gain > cost_ && rows_[place(site)].waits.is_due() ? std::min(most_wait_, gain / 200) : 0;
     }
-    void waited(const void* site, bool came)
-    {
-        SiteWork& row = rows_[place(site)];
-        if (row.site != site)
-            return;
-        row.vain = came ? 0 : row.vain + 1;
-        if (row.vain >= patient_executions)
-            row.pause = std::min(1u << std::min(row.vain - patient_executions, 8u), most_paused);
-    }
+    void waited(const void* site, bool came) { rows_[place(site)].waits.tried(came); }
     void took(const void* site, uint64_t ticks, unsigned threads)
     {
         SiteWork& row = rows_[place(site)];
         const uint64_t work = ticks * threads;
         if (row.site != site)
-            row = {site, work, 0, 0};
+            row = {site, work, {}};
         else
             row.work = work < row.work ? work : row.work + (work - row.work) / 4;
     }
@@ -61,9 +51,8 @@ private:
     struct SiteWork {
         const void* site;
         uint64_t work; // ticks of one thread: the least, which creeps up
-        unsigned vain, pause; // waits in a row in which nobody came; executions until the next one
+        BackOff<15> waits;
     };
-    static constexpr unsigned patient_executions = 3, most_paused = 15;
     static size_t place(const void* site) { return (reinterpret_cast<uintptr_t>(site) * 0x9E3779B97F4A7C15ull) >> 57; }
 
     uint64_t cost_, most_wait_;

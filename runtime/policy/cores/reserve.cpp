@@ -15,7 +15,6 @@ using base::CpuSet;
 constexpr double least_region_us = 20000;
 // libgomp's futex call for each task takes 0.1 to 0.3 us where a thread is missing at its barriers.
 constexpr double least_task_us = 50;
-constexpr unsigned patient_executions = 3, most_paused = 7;
 constexpr unsigned stalled_us = 10000;
 
 namespace {
@@ -48,23 +47,15 @@ TaskRegions::SiteHistory& TaskRegions::row(const void* site)
 bool TaskRegions::wants_reserve(const void* site)
 {
     SiteHistory& its = row(site);
-    if (!its.fits)
-        return false;
-    if (its.pause == 0)
-        return true;
-    its.pause--;
-    return false;
+    return its.fits && its.reserve.is_due();
 }
 
 void TaskRegions::took(const void* site, uint64_t work, uint64_t tasks, uint64_t barriers, bool reserve, bool helped)
 {
     SiteHistory& its = row(site);
     its.fits = tasks > 1 && work >= least_ticks_ && work / tasks >= grain_ticks_ && barriers <= 2;
-    if (!reserve)
-        return;
-    its.vain = helped ? 0 : its.vain + 1;
-    if (its.vain >= patient_executions)
-        its.pause = std::min((1u << std::min(its.vain - patient_executions, 8u)), most_paused);
+    if (reserve)
+        its.reserve.tried(helped);
 }
 
 bool TaskRegions::keeps_alone(const void* site, unsigned own)

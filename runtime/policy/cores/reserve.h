@@ -15,6 +15,7 @@
 // when it is over. The one whose exchange succeeds hands the core back, so this happens once.
 #pragma once
 
+#include "policy/cores/back_off.h"
 #include "policy/cores/table.h"
 
 #include <vector>
@@ -44,7 +45,7 @@ private:
     struct SiteHistory {
         const void* site = nullptr;
         bool fits = false;
-        unsigned vain = 0, pause = 0; // executions in a row in which nobody came; those until the next try
+        BackOff<7> reserve;
         // Ticks per short task without and with borrowed cores: the least, which creeps up; 0: not known.
         uint64_t alone = 0, helped = 0;
         unsigned own = 0, until_try = first_try, tries = 0; // choices until the slower way is tried
