@@ -15,7 +15,7 @@ enum class EventKind : uint16_t {
     lent,    // home, worker: its core, from the lease to its return; id: world rank of the tenant
     asleep,  // home, worker: without work; a: 1 if somebody ended it
     // guest: iterations of this rank on the core of world rank `id`; a: row of the loop; b: latency of the steal in
-    // ticks
+    // ticks, or 0 if the guest had stayed on the core since an earlier visit
     visit,
     chunk,   // any: id: row of the loop; a, b: first iteration and the one behind the last, counted from 0
     // owner: id: row of the loop; a: iterations; b: 1 if it was shared, 2 if it ran whole and has no chunks here

@@ -208,7 +208,8 @@ private:
             number("\",\"args\":{\"home\":", e.rank);
             text_ += ",\"loop\":";
             text_ += name_of(e);
-            number(",\"latency_ns\":", e.b);
+            if (e.b)
+                number(",\"latency_ns\":", e.b);
             text_ += '}';
             break;
         case EventKind::chunk:

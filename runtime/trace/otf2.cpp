@@ -219,7 +219,8 @@ private:
             break;
         case EventKind::visit:
             add(home, e.rank);
-            add(latency, e.b);
+            if (e.b)
+                add(latency, e.b);
             if (e.name < job_.name_count)
                 OTF2_AttributeList_AddStringRef(values_, loop, string(job_.names[e.name]));
             break;
@@ -315,7 +316,7 @@ private:
             {"tenant", "MPI rank that the core is lent to", OTF2_TYPE_UINT64},
             {"home", "MPI rank whose core the guest is on", OTF2_TYPE_UINT64},
             {"loop", "of which the guest runs iterations", OTF2_TYPE_STRING},
-            {"latency_ns", "from the claim to the guest's first iteration", OTF2_TYPE_UINT64},
+            {"latency_ns", "from the claim to the guest's first iteration; absent if it had stayed", OTF2_TYPE_UINT64},
             {"first", "iteration of the chunk, counted from 0", OTF2_TYPE_UINT64},
             {"end", "the iteration behind the chunk's last", OTF2_TYPE_UINT64},
             {"iterations", "of the loop", OTF2_TYPE_UINT64},

@@ -77,9 +77,10 @@ def check_chunks(result, trace):
 
 
 def check_lends(result, trace):
-    """Each visit is inside a lease of that core to that rank, and each arrow leads from one to the other."""
+    """Each visit is inside a lease of that core to that rank, and each arrow leads from one to the other. Returns the number of visits
+    for which the core was lent, and of those for which the guest had stayed on it."""
     threads = {t['tid']: t for t in trace['otherData']['threads']}
-    leases, visits, arrows = defaultdict(list), 0, Counter()
+    leases, visits, stayed, arrows = defaultdict(list), 0, 0, Counter()
     for e in slices(trace):
         if e['cat'] == 'lent':
             t = threads[e['tid']]
@@ -91,12 +92,15 @@ def check_lends(result, trace):
             begin, end = ends_of(e)
             expect(result, f'a visit of rank {t["rank"]} on core {t["core"]} at {begin} us is in no lease',
                    any(b - 0.0015 <= begin and end <= e + 0.0015 for b, e in leases[t['node'], t['core'], t['rank']]))
-            expect(result, f'a steal took {e["args"]["latency_ns"]} ns', 0 < e['args']['latency_ns'] < 10e9)
+            if 'latency_ns' in e['args']:
+                expect(result, f'a steal took {e["args"]["latency_ns"]} ns', 0 < e['args']['latency_ns'] < 10e9)
+            else:
+                stayed += 1
     for e in trace['traceEvents']:
         if e['ph'] in 'sf':
             arrows[e['ph'], threads[e['tid']]['kind']] += 1
     expect(result, f'{visits} visits, but arrows {arrows}', arrows == ({('s', 'home'): visits, ('f', 'guest'): visits} if visits else {}))
-    return visits
+    return visits - stayed, stayed
 
 
 def check_nesting(result, trace):
@@ -122,13 +126,27 @@ if trace:
     expect(result, f'{regions} regions, {chunks} chunks', regions > 10 and chunks > 100)
     expect(result, 'dropped', about['dropped'] == 0)
     check_nesting(result, trace)
-    visits = check_lends(result, trace)
+    lent, stayed = check_lends(result, trace)
     if CORES > 1:
-        expect(result, 'nothing was lent', visits > 0)
+        expect(result, 'nothing was lent', lent > 0)
+        expect(result, f'{lent} visits of lent cores, counted: {result.stats}', lent == result.stats['lends'])
     stolen = sum(e['cat'] == 'chunk' and about['threads'][e['tid'] - 1]['kind'] == 'guest' for e in slices(trace))
     expect(result, f'{stolen} chunks by guests, counted: {result.stats}', stolen == result.stats['chunks_stolen'])
     calls = {e['name'] for e in slices(trace) if e['cat'] == 'mpi'}
     expect(result, f'calls: {calls}', {'MPI_Finalize'} < calls and all(c.startswith('MPI_') for c in calls))
+
+
+# A guest stays for its owner's next loops: the core is not lent again, so such visits have no latency.
+@repeated
+def staying():
+    result, trace = traced('chain.json', 'imbalance', 'chain', 1, ranks=2, steals=CORES > 1)
+    if trace and CORES > 1:
+        lent, stayed = check_lends(result, trace)
+        likely(result, f'{stayed} visits without a latency, {lent} with one', stayed > lent > 0)
+        expect(result, f'{lent} visits of lent cores, counted: {result.stats}', lent == result.stats['lends'])
+
+
+staying()
 
 # Several nodes: their clocks are compared by messages. Here they are the same clock, so the comparison must find that.
 @repeated

@@ -273,7 +273,7 @@ def take(path, threads, events, span):
             elif kind == 'lent':
                 rank, name = args['tenant'], ''
             elif kind == 'visit':
-                rank, b = args['home'], args['latency_ns']
+                rank, b = args['home'], args.get('latency_ns', 0)
             elif kind == 'asleep':
                 a, name = args['woken'], ''
             elif kind == 'phase':
@@ -427,7 +427,7 @@ def event_of(region, begin, end, values):
     elif kind == 'lent':
         rank = values['tenant']
     elif kind == 'visit':
-        name, rank, b = values.get('loop', '?'), values['home'], values['latency_ns']
+        name, rank, b = values.get('loop', '?'), values['home'], values.get('latency_ns', 0)
     elif kind == 'asleep':
         a = values['woken']
     elif kind == 'phase':

@@ -6,6 +6,7 @@
  *    half       the second half of the ranks compute the same, the others wait
  *    alike      all compute the same outside of loops, MS milliseconds of their CPU's time
  *    short      the last rank runs many loops of a few hundred nanoseconds
+ *    chain      the last rank runs 100 such loops, one after the other
  *    nothing    no loop at all, but waiting
  *    thread     the last rank's loop runs on another thread than MPI_Init's
  *    chunk N    schedule(dynamic, N) and steal_schedule(static, 2), N known at run time
@@ -45,6 +46,8 @@ int main(int argc, char **argv)
     int last = rank == ranks - 1, number = argc > 2 ? atoi(argv[2]) : 100;
     iterations = number * 100;
     if (!strcmp(shape, "late") && last)
+        loop(NULL);
+    for (int i = 0; i < 100 && !strcmp(shape, "chain") && last; i++)
         loop(NULL);
     if (!strcmp(shape, "balanced"))
         loop(NULL);
