@@ -86,7 +86,7 @@ Mapping map_book(int fd)
 }
 
 // A book that others can see, and its sign.
-Opened make_book()
+Opened make_book(uint64_t& stamp)
 {
     // Nobody looks at it before it is lifted: then it has its size, its seals and its head, and lacks the stamp alone.
     // Unless all low numbers are taken: then they find it empty, and wait.
@@ -104,7 +104,8 @@ Opened make_book()
     book->pages_ = page_count;
     book->bytes = sizeof(Book);
     const Opened made = {lift(fd), show_process()};
-    Hardware::store_release(book->stamp, monotonic_ns()); // after the head, and when all can see it
+    stamp = monotonic_ns();
+    Hardware::store_release(book->stamp, stamp); // after the head, and when all can see it
     return made;
 }
 
@@ -180,22 +181,32 @@ std::vector<int> shown_processes()
     return pids;
 }
 
-// Finds and opens the earliest of the books that processes of this user have open. The kernel hides the files of other
-// users' processes, but not from root.
-Found find_earliest(const char* proc, std::string& problem)
+// Finds and opens the earliest of the books that processes of this user have open; `own` is open already. The kernel
+// hides the files of other users' processes, but not from root.
+Found find_earliest(const char* proc, const Found& own, std::string& problem)
 {
     Found earliest;
+    const auto consider = [&](Found book) {
+        if (earliest.fd < 0 || book.stamp < earliest.stamp)
+            std::swap(earliest, book);
+        if (book.fd >= 0 && book.fd != own.fd)
+            close(book.fd);
+    };
     for (const int pid : shown_processes()) {
         DIR* const files = pid > 0 && is_own_folder(proc, pid) ? opendir(entry(proc, pid, "").c_str()) : nullptr;
         while (dirent* file = files ? readdir(files) : nullptr) {
             if (std::atoi(file->d_name) < base::first_lifted)
                 continue; // books never have such low numbers
+            if (pid == getpid() && std::atoi(file->d_name) == own.fd) {
+                consider(own);
+                continue;
+            }
             const std::string path = entry(proc, pid, file->d_name);
             if (!is_named_as_book(path) || !is_own_process(proc, pid))
                 continue;
             // Not lifted: others would find it by our number, too. Those who wait for a book whose maker has been
             // killed would keep it there for each other, as long as jobs begin.
-            int fd = open_own_file(path);
+            const int fd = open_own_file(path);
             if (fd < 0)
                 continue;
             if (!is_named_as_book("/proc/self/fd/" + std::to_string(fd))) { // by now the number may be another file's
@@ -203,16 +214,12 @@ Found find_earliest(const char* proc, std::string& problem)
                 continue;
             }
             if (const Mapping mapping = map_book(fd); mapping.get_address()) {
-                const uint64_t stamp = Hardware::load_relaxed(base::at<Book>(mapping)->stamp);
-                if (earliest.fd < 0 || stamp < earliest.stamp) {
-                    std::swap(earliest.fd, fd);
-                    earliest.stamp = stamp;
-                }
-            } else
-                problem = "ignoring the file " + std::string(file_name) + " of process " + std::to_string(pid) +
-                          ", which is not a node book of this version";
-            if (fd >= 0)
-                close(fd);
+                consider({fd, Hardware::load_relaxed(base::at<Book>(mapping)->stamp)});
+                continue;
+            }
+            problem = "ignoring the file " + std::string(file_name) + " of process " + std::to_string(pid) +
+                      ", which is not a node book of this version";
+            close(fd);
         }
         if (files)
             closedir(files);
@@ -246,11 +253,14 @@ int show_process()
 // before any later book was stamped, and so before the makers of later ones looked.
 Opened open_book(std::string& problem, const char* proc)
 {
-    const Opened made = make_book();
+    uint64_t stamp = 0;
+    const Opened made = make_book(stamp);
     if (made.fd < 0)
         return {};
     // our own at the latest; none if /proc does not show it
-    const Found earliest = find_earliest(proc, problem);
+    const Found earliest = find_earliest(proc, {made.fd, stamp}, problem);
+    if (earliest.fd == made.fd)
+        return made;
     if (earliest.fd < 0 || !same_file(earliest.fd, made.fd)) {
         const Opened found = {lift(earliest.fd), made.sign};
         close(made.fd);

@@ -137,17 +137,22 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
     }
     WS_RANK_COUNTERS(WS_NO, WS_NO, WS_NO, WS_FROM_PROCESS, WS_NO, WS_NO)
 
-    for (unsigned i = 0; i < board.loop_row_count; i++) {
-        const LoopRow& row = board.loop(i);
+    const auto add_loop = [&](const LoopRow& row) {
         if (!row.name[0])
-            continue;
+            return;
         const LoopCounts l = loop_counts(row, tick);
         c.loops_s += l.computing_s;
         WS_RANK_COUNTERS(WS_NO, WS_NO, WS_NO, WS_NO, WS_FROM_LOOP, WS_NO)
         if (l.executions > 0)
             r.loops.push_back({std::string(row.name, strnlen(row.name, sizeof row.name)), l, LoopCause::unknown,
                                phase_of(board, row)});
-    }
+    };
+    // Not all rows: a look at one that was never taken would cost its page of memory.
+    const unsigned made = base::load_relaxed(board.loops_made), rest = board.loop_row_count - 1;
+    for (unsigned i = 0; i < std::min(made, rest); i++)
+        add_loop(board.loop(i));
+    if (made > rest)
+        add_loop(board.loop(rest));
     for (unsigned i = 0; i < board.call_row_count; i++) {
         const CallRow& row = board.call(i);
         if (!row.name[0])

@@ -160,7 +160,7 @@ def header(options):
           'namespace ws::option {\n\nstruct Options {')
     for option in options:
         print(f'    // {option.variable}: {" ".join(option.help)}{", in " * bool(option.unit)}{option.unit}\n    {field(option)}')
-    print('};\n\nconstexpr OptionRow option_rows[] = {')
+    print('};\n\ninline constexpr OptionRow option_rows[] = {')
     for o in options:
         print(f'    {{{c_text(o.variable)}, OptionKind::{o.kind}, {o.least}u, {o.most}u, {c_text(o.unit)}, {c_list(o.words)},\n'
               f'     {c_numbered(o)}, {c_list(o.endings)}, {str(o.any_ending).lower()}, {c_text(o.default)}, {c_text(o.policy)}, OptionScope::{(o.scope or "none").lower()},'

@@ -75,6 +75,7 @@ RankFigures figures_of(int rank)
         s.steal_latency[10 + i] = 7;
         s.return_latency[12] = 9 + i;
     }
+    b.loops_made = 2;
     fill(b.loop(0), "a.c:1:main", v);
     fill(b.loop(1), rank ? "b.c:2:other" : "c.c:3:more", v);
     std::strcpy(b.call(0).name, "MPI_Allreduce");

@@ -5,7 +5,6 @@
 #include "observe/report.h"
 
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 using namespace ws::observe;
@@ -22,8 +21,7 @@ TEST_CASE("a counter that only its list has is on the board, in the figures and 
         board->seat(i).lend.more_wait_ticks = 3000000;
     }
     board->process.more_threads = 7;
-    LoopRow& l = board->loop(0);
-    std::strcpy(l.name, "a.c:1:main");
+    LoopRow& l = new_loop_row(*board, "a.c:1:main");
     l.whole_executions = 1;
     l.more_turns = 40;
     ReportBuilder b;

@@ -6,9 +6,11 @@
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <algorithm>
 #include <cstring>
 #include <regex>
 #include <stdexcept>
+#include <sys/mman.h>
 
 using namespace ws::observe;
 using namespace ws::base;
@@ -193,6 +195,23 @@ TEST_CASE("500 workers on 2 CPUs: the gain is that of 2, in verdict, report and 
 
     b.node_cpus = 0; // not known
     CHECK(figures().lag_s == Approx(160));
+}
+
+TEST_CASE("figures have each loop, and a row for those that found none")
+{
+    for (const unsigned loops : {0u, 1u, loop_rows - 1, loop_rows, loop_rows + 5}) {
+        Board* const board = make_board(1, 0);
+        REQUIRE(board);
+        for (unsigned i = 0; i < loops; i++)
+            add(new_loop_row(*board, ("a.c:" + std::to_string(i)).c_str()).whole_executions, 1);
+        const RankFigures r = rank_figures(*board, 1, 1, "");
+        CHECK(r.loops.size() == std::min(loops, loop_rows));
+        double executions = 0;
+        for (const auto& l : r.loops)
+            executions += l.counts.executions;
+        CHECK(executions == loops);
+        munmap(board, board->bytes);
+    }
 }
 
 TEST_CASE("a rank's workers are cores of their own")
