@@ -19,6 +19,15 @@ public:
     struct Limits {
         uint64_t slice, shortest; // ticks: a slice, and the mean time from put to put from which a thread is worth it
     };
+    // `wake`: ticks of a futex call that wakes nobody. A put has one, which is part of the time from put to put. With
+    // calls of up to 0.5 us, two threads of libgomp are faster than one from 0.7 to 1 us on (measured for tasks of one
+    // loop). On virtual machines whose calls take 1 us and more, tasks of nothing take longer than that from put to
+    // put: there a task has to take as long as a call.
+    static Limits limits(double ticks_per_us, uint64_t wake)
+    {
+        const uint64_t shortest = std::max(uint64_t(ticks_per_us), 2 * wake);
+        return {std::max(uint64_t(50 * ticks_per_us), 16 * shortest), shortest};
+    }
 
     // The thread begins its part of a region whose tasks may run at once. What it has learned in other regions is
     // dropped.

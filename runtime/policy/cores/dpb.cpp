@@ -43,13 +43,23 @@ constexpr double most_wait_us = 60;
 constexpr double decide_least_us = 1000, decide_most_us = 20000;
 // How long a rank waits before it lends its cores to members in reserve, and how often it looks whether there are some.
 constexpr double lend_after_us = 100, look_for_reserves_us = 2000, look_while_lent_us = 20000;
-// Tasks that are shorter run at once in regions with borrowed cores (short_tasks.h). Measured for tasks of one loop:
-// two threads of libgomp are faster than one from 0.7 to 1 us on.
-constexpr double shortest_task_us = 1, slice_us = 50;
 
 namespace {
 
 WS_THREAD_LOCAL bool home_thread;
+
+// Of a futex call that wakes nobody: the least of some.
+uint64_t wake_ticks()
+{
+    volatile Flag word = 0;
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        const uint64_t began = ticks();
+        base::futex_wake(&word);
+        least = std::min(least, ticks() - began);
+    }
+    return least;
+}
 
 // The user has said which threads run where.
 bool threads_are_placed()
@@ -291,7 +301,7 @@ policy::Wants Dpb::attach(policy::Job& job)
     regions_ = Regions(uint64_t(thread_cost_us * ticks_per_us_), uint64_t(most_wait_us * ticks_per_us_));
     task_regions_ = TaskRegions(ticks_per_us_);
     cancels_ = openmp::has_cancellation();
-    short_tasks_ = {uint64_t(slice_us * ticks_per_us_), uint64_t(shortest_task_us * ticks_per_us_)};
+    short_tasks_ = openmp::ShortTasks::limits(ticks_per_us_, wake_ticks());
     if (!why) // all that a region needs is there
         openmp::set_region_cores(this);
     if (!balances_)

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "policy/cores/back_off.h"
+#include "policy/cores/site_table.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 namespace ws::policy::cores {
@@ -20,13 +20,13 @@ public:
     // Whether `more` threads beside `own` make it faster; one that is not known is taken to be long.
     bool pays(const void* site, unsigned own, unsigned more) const
     {
-        return rows_[place(site)].site != site || saves(site, own, more) > cost_;
+        return !sites_.find(site) || saves(site, own, more) > cost_;
     }
     // Ticks by which they make it shorter; 0: it is not known.
     uint64_t saves(const void* site, unsigned own, unsigned more) const
     {
-        const SiteWork& row = rows_[place(site)];
-        return row.site != site ? 0 : row.work / own - row.work / (own + more);
+        const SiteWork* its = sites_.find(site);
+        return its ? its->work / own - its->work / (own + more) : 0;
     }
     // A rank may only just have begun to wait, or is about to. Ticks that a region waits for up to `more` cores of such
     // ranks before it begins without them: 0.25 % of it with one more thread. 0 if they would not pay, and for a while
@@ -34,29 +34,24 @@ public:
     uint64_t waits(const void* site, unsigned own, unsigned more)
     {
         const uint64_t gain = saves(site, own, more);
-        return gain > cost_ && rows_[place(site)].waits.is_due() ? std::min(most_wait_, gain / 200) : 0;
+        return gain > cost_ && sites_[site].waits.is_due() ? std::min(most_wait_, gain / 200) : 0;
     }
-    void waited(const void* site, bool came) { rows_[place(site)].waits.tried(came); }
+    void waited(const void* site, bool came) { sites_[site].waits.tried(came); }
     void took(const void* site, uint64_t ticks, unsigned threads)
     {
-        SiteWork& row = rows_[place(site)];
-        const uint64_t work = ticks * threads;
-        if (row.site != site)
-            row = {site, work, {}};
-        else
-            row.work = work < row.work ? work : row.work + (work - row.work) / 4;
+        const bool known = sites_.find(site);
+        uint64_t &least = sites_[site].work, work = ticks * threads;
+        least = !known || work < least ? work : least + (work - least) / 4;
     }
 
 private:
     struct SiteWork {
-        const void* site;
-        uint64_t work; // ticks of one thread: the least, which creeps up
+        uint64_t work = 0; // ticks of one thread: the least, which creeps up
         BackOff<15> waits;
     };
-    static size_t place(const void* site) { return (reinterpret_cast<uintptr_t>(site) * 0x9E3779B97F4A7C15ull) >> 57; }
 
     uint64_t cost_, most_wait_;
-    std::array<SiteWork, 128> rows_ = {};
+    SiteTable<SiteWork> sites_;
 };
 
 } // namespace ws::policy::cores

@@ -34,25 +34,15 @@ TaskRegions::TaskRegions(double ticks_per_us)
     : least_ticks_(uint64_t(least_region_us * ticks_per_us)), grain_ticks_(uint64_t(least_task_us * ticks_per_us))
 {}
 
-TaskRegions::SiteHistory& TaskRegions::row(const void* site)
-{
-    SiteHistory& row = rows_[(reinterpret_cast<uintptr_t>(site) * 0x9E3779B97F4A7C15ull) >> 57];
-    if (row.site != site) {
-        row = {};
-        row.site = site;
-    }
-    return row;
-}
-
 bool TaskRegions::wants_reserve(const void* site)
 {
-    SiteHistory& its = row(site);
+    SiteHistory& its = sites_[site];
     return its.fits && its.reserve.is_due();
 }
 
 void TaskRegions::took(const void* site, uint64_t work, uint64_t tasks, uint64_t barriers, bool reserve, bool helped)
 {
-    SiteHistory& its = row(site);
+    SiteHistory& its = sites_[site];
     its.fits = tasks > 1 && work >= least_ticks_ && work / tasks >= grain_ticks_ && barriers <= 2;
     if (reserve)
         its.reserve.tried(helped);
@@ -60,7 +50,7 @@ void TaskRegions::took(const void* site, uint64_t work, uint64_t tasks, uint64_t
 
 bool TaskRegions::keeps_alone(const void* site, unsigned own)
 {
-    SiteHistory& its = row(site);
+    SiteHistory& its = sites_[site];
     if (its.own != own || its.helped == 0)
         return false;
     if (its.alone == 0)
@@ -77,7 +67,7 @@ bool TaskRegions::keeps_alone(const void* site, unsigned own)
 
 void TaskRegions::lasted(const void* site, uint64_t ticks, uint64_t tasks, unsigned own, unsigned threads)
 {
-    SiteHistory& its = row(site);
+    SiteHistory& its = sites_[site];
     const bool is_short = tasks > 1 && ticks * threads / tasks < grain_ticks_;
     if (!is_short || its.own != own) {
         its.alone = its.helped = 0;

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "policy/cores/back_off.h"
+#include "policy/cores/site_table.h"
 #include "policy/cores/table.h"
 
 #include <vector>
@@ -43,7 +44,6 @@ public:
 
 private:
     struct SiteHistory {
-        const void* site = nullptr;
         bool fits = false;
         BackOff<7> reserve;
         // Ticks per short task without and with borrowed cores: the least, which creeps up; 0: not known.
@@ -51,9 +51,8 @@ private:
         unsigned own = 0, until_try = first_try, tries = 0; // choices until the slower way is tried
     };
     static constexpr unsigned first_try = 8, most_tries = 6; // the first interval, and how often it doubles
-    SiteHistory& row(const void* site);
     uint64_t least_ticks_, grain_ticks_;
-    SiteHistory rows_[128];
+    SiteTable<SiteHistory> sites_;
 };
 
 class Reserve {

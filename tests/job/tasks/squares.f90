@@ -33,6 +33,7 @@ contains
         integer(c_int64_t) :: n, twice
         integer(c_size_t) :: bytes
         n = 5
+        of = 0
         waits = ws_pool_put(task%pool, plain, n, c_sizeof(n), ws_task_options(future=c_loc(of(1)), has_rank=1, rank=0))
         waits = waits + ws_pool_put(task%pool, inputs, n, 0_c_size_t, &
             ws_task_options(future=c_loc(of(2)), inputs=c_loc(of(1)), inputs_count=1, group=group))

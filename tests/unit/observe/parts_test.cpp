@@ -270,7 +270,7 @@ TEST_CASE("a page has the report's figures, and names cannot leave their place i
     r.loops = {loop(2, 1, 2, 1)};
     r.loops[0].name = "</script><script>alert(1)";
     r.loops[0].cause = LoopCause::coarse;
-    r.rank.push_back({0, 0, 0, "", waited(), {}, {}, {{1, 0, 0.5}, {0.25, 0.75, 0}}});
+    r.rank.push_back({0, 0, 0, "", waited(), {}, {}, {{1, 0, 0.5}, {0.25, 0.75, 0}}, {}});
     const std::string page = report_html({{"a.json", &r}});
     CHECK(page.find("@DATA@") == page.npos);
     CHECK(page.find("@TITLE@") == page.npos);

@@ -47,7 +47,7 @@ RankFigures half(int rank, int node = 0)
                         no_parent,
                         1,
                         {1, 2, r.counts.mpi_s, r.counts.blocked_s, r.counts.lent_s, r.counts.borrowed_s, 0, 1,
-                         r.counts.computing_s, 0, 0, 0, 0, 0, {}, {}}});
+                         r.counts.computing_s, 0, 0, 0, 0, 0, 0, 0, {}, {}, {}}});
     return r;
 }
 

@@ -9,7 +9,7 @@ using ws::openmp::ShortTasks;
 
 namespace {
 
-constexpr ShortTasks::Limits limits = {1000, 10};
+constexpr ShortTasks::Limits usual = {1000, 10};
 constexpr uintptr_t top = 1 << 20, stack = 16384;
 
 // A thread that puts tasks of one length, each as far up its stack as it is deep in others.
@@ -19,8 +19,10 @@ struct Thread {
     unsigned depth = 0, at_once = 0, given = 0;
     std::vector<unsigned> given_at;
     uintptr_t frame = 64;
+    uint64_t call = 0; // that each put makes which is not run at once
+    ShortTasks::Limits limits;
 
-    explicit Thread(uint64_t task) : each(task)
+    explicit Thread(uint64_t task, ShortTasks::Limits its = usual) : each(task), limits(its)
     {
         tasks.region_begins();
         tasks.has_stack(top + 64 - stack, stack);
@@ -45,6 +47,7 @@ struct Thread {
             at_once++;
             began = tasks.begins();
         } else {
+            now += call;
             given++;
             given_at.push_back(levels);
         }
@@ -72,6 +75,22 @@ TEST_CASE("short tasks run at once from the second slice on")
     CHECK(thread.at_once + thread.given == 10000);
     CHECK(thread.given >= 499);
     CHECK(thread.given <= 502);
+}
+
+TEST_CASE("where a put takes longer than a task, the call in it does not make the task long")
+{
+    const double per_us = 1000;
+    for (const uint64_t call : {100, 300, 1300, 7000, 50000})
+        for (const uint64_t task : {50, 1200, 20000, 200000}) {
+            Thread thread(task, ShortTasks::limits(per_us, call));
+            thread.call = call;
+            thread.put_many(5000);
+            CAPTURE(call, task, thread.given);
+            if (task < call || task < 500)
+                CHECK(thread.at_once > 4500);
+            if (task > 2 * call && task > 1000)
+                CHECK(thread.at_once == 0);
+        }
 }
 
 TEST_CASE("tasks that are long enough are put as they are")
@@ -135,7 +154,7 @@ TEST_CASE("a barrier is not a long task")
     thread.put_many(2000);
     const unsigned before = thread.at_once;
     for (int i = 0; i < 100; i++) {
-        CHECK(thread.tasks.waits([&] { return thread.now; }, limits));
+        CHECK(thread.tasks.waits([&] { return thread.now; }, usual));
         thread.now += 5000;
         thread.tasks.has_waited();
         thread.put_many(500);
@@ -229,7 +248,7 @@ TEST_CASE("a thread is asked for its stack once, when its tasks are short, and n
     uint64_t now = 1;
     const auto put = [&](uintptr_t frame) {
         now += 2;
-        return tasks.runs_at_once([&] { return now; }, frame, limits);
+        return tasks.runs_at_once([&] { return now; }, frame, usual);
     };
     CHECK_FALSE(tasks.wants_stack());
     for (int i = 0; i < 2000; i++)
@@ -251,7 +270,7 @@ TEST_CASE("of a thread whose stack is not known no task runs at once")
     tasks.has_stack(1, 0);
     for (int i = 0; i < 2000; i++) {
         now += 2;
-        CHECK_FALSE(tasks.runs_at_once([&] { return now; }, top, limits));
+        CHECK_FALSE(tasks.runs_at_once([&] { return now; }, top, usual));
     }
     CHECK_FALSE(tasks.wants_stack());
 }
@@ -263,6 +282,6 @@ TEST_CASE("a thread that is in no such region puts all as they are")
     tasks.has_stack(top + 64 - stack, stack);
     for (int i = 0; i < 2000; i++) {
         now += 2;
-        CHECK_FALSE(tasks.runs_at_once([&] { return now; }, top, limits));
+        CHECK_FALSE(tasks.runs_at_once([&] { return now; }, top, usual));
     }
 }
