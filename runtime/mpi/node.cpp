@@ -118,7 +118,7 @@ void join_book(Job& job)
         return;
     window::Node& node = job.window.node();
     const CpuMask mask = job.window.mask(job.window.me());
-    const base::ProcessId& own = job.window.own_home().process;
+    const base::ProcessId own = base::own_process();
     if (job.window.me() != 0) {
         if (node.book_pid)
             job.book.join(book::open_book_of(node.book_pid, node.book_fd), own, job.board->job, job.rank, mask,
