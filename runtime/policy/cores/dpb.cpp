@@ -39,6 +39,8 @@ constexpr double unknown_period_us = 500000; // length of a measurement if no tu
 constexpr double thread_cost_us = 60;
 // How long a region waits for cores, at most: a rank is asked for them when it has waited for borrow_least_us.
 constexpr double most_wait_us = 60;
+// Regions of up to this length are once run without borrowed cores, to learn whether these make them faster.
+constexpr double most_trial_us = 20000;
 // How often a rank that waits looks whether it is to decide.
 constexpr double decide_least_us = 1000, decide_most_us = 20000;
 // How long a rank waits before it lends its cores to members in reserve, and how often it looks whether there are some.
@@ -298,7 +300,8 @@ policy::Wants Dpb::attach(policy::Job& job)
     board_->process.openmp_cores = team_.own();
     note_cores(team_.own());
     turns_ = Turns(uint64_t(unknown_period_us * ticks_per_us_));
-    regions_ = Regions(uint64_t(thread_cost_us * ticks_per_us_), uint64_t(most_wait_us * ticks_per_us_));
+    regions_ = Regions(uint64_t(thread_cost_us * ticks_per_us_), uint64_t(most_wait_us * ticks_per_us_),
+                       uint64_t(most_trial_us * ticks_per_us_));
     task_regions_ = TaskRegions(ticks_per_us_);
     cancels_ = openmp::has_cancellation();
     short_tasks_ = openmp::ShortTasks::limits(ticks_per_us_, wake_ticks());
@@ -505,7 +508,8 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
         bump(board_->process.openmp_limited);
         bump(table_.row(me_).limited);
     }
-    const bool alone = wish > own && (more || foreign_.is_attached()) && task_regions_.keeps_alone(site, own);
+    const bool alone = wish > own && (more || foreign_.is_attached()) &&
+                       (task_regions_.keeps_alone(site, own) || regions_.keeps_alone(site, own));
     if (more && wish > own && !alone)
         extra_ = borrow(site, own, wish - own, more, now);
     if (waits)
@@ -611,7 +615,7 @@ void Dpb::close(const void* region)
     openmp::short_tasks = nullptr;
     show_threads(0);
     if (!ended_)
-        regions_.took(site_, now - opened_, threads_);
+        regions_.took(site_, now - opened_, threads_, threads_ - extra_ - foreign_extra_, reserve_.count() == 0);
     if (WS_UNLIKELY(recording))
         record(EventKind::parallel, opened_, now, 0, threads_, extra_ + foreign_extra_);
     close_reserve(now);

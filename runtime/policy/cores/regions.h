@@ -14,8 +14,11 @@ namespace ws::policy::cores {
 
 class Regions {
 public:
-    // `cost`: ticks that threads of a region more than usual cost it, together. `most_wait`: see waits().
-    explicit Regions(uint64_t cost = 0, uint64_t most_wait = 0) : cost_(cost), most_wait_(most_wait) {}
+    // `cost`: ticks that threads of a region more than usual cost it, together. `most_wait`: see waits(). `most_trial`:
+    // see keeps_alone().
+    explicit Regions(uint64_t cost = 0, uint64_t most_wait = 0, uint64_t most_trial = 0)
+        : cost_(cost), most_wait_(most_wait), most_trial_(most_trial)
+    {}
 
     // Whether `more` threads beside `own` make it faster; one that is not known is taken to be long.
     bool pays(const void* site, unsigned own, unsigned more) const
@@ -37,20 +40,78 @@ public:
         return gain > cost_ && sites_[site].waits.is_due() ? std::min(most_wait_, gain / 200) : 0;
     }
     void waited(const void* site, bool came) { sites_[site].waits.tried(came); }
-    void took(const void* site, uint64_t ticks, unsigned threads)
+    // Whether an execution with `own` threads is to borrow no cores, because those with borrowed cores took longer: the
+    // threads take turns at what they all change, such as libgomp's counter of a loop in chunks of one iteration. Then
+    // it rarely tries them again. A region that takes up to `most_trial` is run without them two times, and then
+    // rarely, if that does not happen by itself.
+    bool keeps_alone(const void* site, unsigned own)
+    {
+        if (!sites_.find(site))
+            return false;
+        SiteWork& its = sites_[site];
+        if (its.own != own || its.helped.times < enough)
+            return false;
+        if (its.alone.times < 2 || its.since_alone >= most_since_alone)
+            return its.helped.ticks < most_trial_;
+        if (its.helped.ticks <= its.alone.ticks) {
+            its.until_try = first_try;
+            its.tries = 0;
+            return false;
+        }
+        if (its.until_try > 0) {
+            its.until_try--;
+            return true;
+        }
+        its.tries = std::min(its.tries + 1, most_tries);
+        its.until_try = first_try << its.tries;
+        return false;
+    }
+    // An execution, of whose threads `own` were not on borrowed cores. `is_like_others`: keeps_alone() may compare it.
+    void took(const void* site, uint64_t ticks, unsigned threads, unsigned own, bool is_like_others = true)
     {
         const bool known = sites_.find(site);
-        uint64_t &least = sites_[site].work, work = ticks * threads;
-        least = !known || work < least ? work : least + (work - least) / 4;
+        SiteWork& its = sites_[site];
+        const uint64_t work = ticks * threads;
+        its.work = !known || work < its.work ? work : its.work + (work - its.work) / 4;
+        if (!is_like_others)
+            return;
+        if (its.own != own) {
+            its.own = own;
+            its.alone = its.helped = {};
+            its.until_try = first_try;
+            its.tries = its.since_alone = 0;
+        }
+        const bool is_helped = threads > own;
+        Length& length = is_helped ? its.helped : its.alone;
+        its.since_alone = is_helped ? std::min(its.since_alone + 1, most_since_alone) : 0;
+        const uint64_t least = length.times ? std::min(ticks, length.last) : ticks, was = length.ticks;
+        length.last = ticks;
+        length.times = std::min(length.times + 1, enough);
+        if (length.times <= 2)
+            length.ticks = least;
+        else if (is_helped)
+            length.ticks = least < was ? least : was + (least - was) / 4;
+        else
+            length.ticks = least > was ? least : was - (was - least) / 2;
     }
 
 private:
+    struct Length {
+        uint64_t ticks = 0, last = 0; // of two executions in a row, the shorter one counts: others may disturb one
+        unsigned times = 0;
+    };
     struct SiteWork {
         uint64_t work = 0; // ticks of one thread: the least, which creeps up
         BackOff<15> waits;
+        // Without borrowed cores: the most, which creeps down; and with them: the least, which creeps up. So a region
+        // whose length changes seems slower with them only if all of those executions were.
+        Length alone, helped;
+        unsigned own = 0, until_try = first_try, tries = 0, since_alone = 0; // executions
     };
+    // Executions with borrowed cores before they are judged; between tries, which becomes twice as many so often.
+    static constexpr unsigned enough = 4, first_try = 8, most_tries = 6, most_since_alone = 512;
 
-    uint64_t cost_, most_wait_;
+    uint64_t cost_, most_wait_, most_trial_;
     SiteTable<SiteWork> sites_;
 };
 

@@ -486,9 +486,9 @@ TEST_CASE("threads that come and go are not worth it in a short region", "[regio
     Regions regions(60);
     const int here = 0, there = 0;
     CHECK(regions.pays(&here, 8, 8)); // not known
-    regions.took(&here, 100, 8);
+    regions.took(&here, 100, 8, 8);
     CHECK_FALSE(regions.pays(&here, 8, 8)); // 100 ticks would become 50
-    regions.took(&there, 1000, 8);
+    regions.took(&there, 1000, 8, 8);
     CHECK(regions.pays(&there, 8, 8));
     CHECK_FALSE(regions.pays(&there, 8, 0));
 }
@@ -498,12 +498,12 @@ TEST_CASE("a region waits for cores as long as they may be worth", "[regions]")
     Regions regions(60, 5000);
     const int loop = 0, other = 0;
     CHECK(regions.waits(&loop, 1, 1) == 0); // not known
-    regions.took(&loop, 400000, 1);
+    regions.took(&loop, 400000, 1, 1);
     CHECK(regions.waits(&loop, 1, 1) == 1000);
     CHECK(regions.waits(&loop, 1, 3) == 1500);
     CHECK(regions.waits(&loop, 2, 0) == 0);
     CHECK(regions.waits(&other, 1, 1) == 0);
-    regions.took(&other, 40000000, 1);
+    regions.took(&other, 40000000, 1, 1);
     CHECK(regions.waits(&other, 1, 1) == 5000); // at most
 
     const auto run = [&](bool comes, int times) { // how often it waited
@@ -519,6 +519,65 @@ TEST_CASE("a region waits for cores as long as they may be worth", "[regions]")
     CHECK(run(false, 1000) < 75); // and costs next to nothing where nobody comes
     CHECK(run(true, 16) >= 1); // one that came ends the pauses
     CHECK(run(true, 100) == 100);
+}
+
+// What a program of regions takes if each takes `helped(i)` ticks with a borrowed core and `alone(i)` without; the
+// number of those that were helped.
+template <class Helped, class Alone> static int count_helped(Helped helped, Alone alone, int times)
+{
+    Regions regions(60, 0, 100000);
+    int n = 0;
+    const int site = 0;
+    for (int i = 0; i < times; i++) {
+        const bool is_helped = !regions.keeps_alone(&site, 1);
+        n += is_helped;
+        regions.took(&site, uint64_t(is_helped ? helped(i) : alone(i)), is_helped ? 2 : 1, 1);
+    }
+    return n;
+}
+
+TEST_CASE("a region that borrowed cores make slower runs without them, and rarely tries them again", "[regions]")
+{
+    const auto takes = [](double ticks) { return [=](int) { return ticks; }; };
+    CHECK(count_helped(takes(600), takes(1000), 10000) > 9970);
+    CHECK(count_helped(takes(5000), takes(1000), 1000) < 14);
+    CHECK(count_helped(takes(5000), takes(1000), 100000) < 250);
+    CHECK(count_helped(takes(200000), takes(1000), 1000) == 1000); // too long to be tried
+    // Lengths that change, as on the grids of a multigrid: half the time with help.
+    for (unsigned seed = 1; seed < 50; seed++) {
+        unsigned state = seed;
+        const auto grid = [&](int) { return 100 << ((state = state * 1103515245 + 12345) >> 16) % 8; };
+        CHECK(count_helped([&](int i) { return grid(i) / 2; }, grid, 1000) > 900);
+    }
+    for (int first = 0; first < 8; first++)
+        CHECK(count_helped([=](int i) { return 50 << (i + first) % 8; }, [=](int i) { return 100 << (i + first) % 8; },
+                           1000) > 900);
+    // Now and then an execution takes long because of others.
+    const auto disturbed = [](int ticks, int every) {
+        return [=](int i) { return i % every == every / 2 ? 20 * ticks : ticks; };
+    };
+    for (int every = 3; every < 30; every++) {
+        CHECK(count_helped(disturbed(600, every), disturbed(1000, every), 1000) > 900);
+        CHECK(count_helped(disturbed(2500, every), disturbed(1000, every), 1000) < 60);
+    }
+    // And one that becomes slower with help, and faster again.
+    CHECK(count_helped([](int i) { return i < 1000 ? 600 : 5000; }, takes(1000), 3000) < 1600);
+    CHECK(count_helped([](int i) { return i < 1000 ? 5000 : 600; }, takes(1000), 3000) > 1200);
+}
+
+TEST_CASE("executions with other numbers of threads are not compared", "[regions]")
+{
+    Regions regions(60, 0, 100000);
+    const int site = 0;
+    for (int i = 0; i < 10; i++)
+        regions.took(&site, 5000, 4, 2);
+    for (int i = 0; i < 2; i++)
+        regions.took(&site, 1000, 2, 2);
+    CHECK(regions.keeps_alone(&site, 2));
+    CHECK_FALSE(regions.keeps_alone(&site, 1));
+    for (int i = 0; i < 10; i++)
+        regions.took(&site, 5000, 2, 2, false); // had members in reserve
+    CHECK(regions.keeps_alone(&site, 2));
 }
 
 // ---- which processors

@@ -289,7 +289,8 @@ TEST_CASE("processors of ranks, and how they are assigned")
                 REQUIRE(team.settle() >= 1);
                 const unsigned there = team.could_borrow(now);
                 REQUIRE(there <= ranks * table.processors());
-                regions.took(&now, scribbler.word(), 1 + scribbler.below(8));
+                regions.took(&now, scribbler.word(), 1 + scribbler.below(8), 1);
+                (void) regions.keeps_alone(&now, 1);
                 (void) regions.pays(&now, team.own(), there);
                 team.borrow(std::min(there, 8u), now);
                 team.place({});
@@ -345,7 +346,7 @@ TEST_CASE("a rank that seems to have all processors there can be is lent no more
     node.window.home(1).occupancy = window::rank_blocked;
     table.row(1).target = ~0u; // with the one of this rank: 2^32
     cores::Regions regions(1000);
-    regions.took(&node, 1000000, 1);
+    regions.took(&node, 1000000, 1, 1);
     CHECK(regions.pays(&node, team.own(), team.could_borrow(uint64_t(1) << 40)));
     table.detach();
 }
