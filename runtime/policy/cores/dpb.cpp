@@ -50,7 +50,7 @@ namespace {
 
 WS_THREAD_LOCAL bool home_thread;
 
-// Of a futex call that wakes nobody: the least of some.
+// How long a futex call takes that wakes nobody: the least of some.
 uint64_t wake_ticks()
 {
     volatile Flag word = 0;

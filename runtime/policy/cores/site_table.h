@@ -7,7 +7,7 @@
 
 namespace ws::policy::cores {
 
-// What a rank knows of its parallel regions, by their sites. Of two sites that share a place, the later one has it.
+// What a rank knows of its parallel regions, by their sites. If two sites share a place, the later one has it.
 template <class Row> class SiteTable {
 public:
     // Null: the site has no row.
