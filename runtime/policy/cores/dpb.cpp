@@ -168,6 +168,9 @@ private:
     uint64_t opened_ = 0;
     unsigned wished_ = 0; // the most threads that a region wanted, of those that are measured
     unsigned threads_ = 1, extra_ = 0, foreign_extra_ = 0;
+    // Of the open region: it wants more threads than the rank has cores; it asked for one, most often by an if clause.
+    // How long the latter takes tells nothing of other executions.
+    bool wants_more_ = false, asked_for_one_ = false;
     std::vector<observe::CoresFrom> cores_; // over time
     std::optional<Done> told_; // what the verdict tells of: the mode is set
     int node_ = 0;
@@ -495,6 +498,8 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
     const bool set = !asked && openmp::threads_set_here();
     const unsigned wish = asked ? asked : set ? openmp::openmp_usual() : std::max(openmp::most_threads(), usual_);
     wished_ = std::max(wished_, wish);
+    wants_more_ = wish > own;
+    asked_for_one_ = asked == 1;
     unsigned more = 0; // that it could have
     uint64_t waits = 0;
     if (lends_) {
@@ -614,8 +619,9 @@ void Dpb::close(const void* region)
     base::store_relaxed(region_, nullptr);
     openmp::short_tasks = nullptr;
     show_threads(0);
-    if (!ended_)
-        regions_.took(site_, now - opened_, threads_, threads_ - extra_ - foreign_extra_, reserve_.count() == 0);
+    if (!ended_ && !asked_for_one_)
+        regions_.took(site_, now - opened_, threads_, threads_ - extra_ - foreign_extra_,
+                      wants_more_ && reserve_.count() == 0);
     if (WS_UNLIKELY(recording))
         record(EventKind::parallel, opened_, now, 0, threads_, extra_ + foreign_extra_);
     close_reserve(now);
