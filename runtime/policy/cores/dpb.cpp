@@ -168,8 +168,8 @@ private:
     uint64_t opened_ = 0;
     unsigned wished_ = 0; // the most threads that a region wanted, of those that are measured
     unsigned threads_ = 1, extra_ = 0, foreign_extra_ = 0;
-    // Of the open region: it wants more threads than the rank has cores; it asked for one, most often by an if clause.
-    // How long the latter takes tells nothing of other executions.
+    // The open region wants more threads than the rank has cores; or it asked for one, most often by an if clause: how
+    // long it takes says nothing of other executions.
     bool wants_more_ = false, asked_for_one_ = false;
     std::vector<observe::CoresFrom> cores_; // over time
     std::optional<Done> told_; // what the verdict tells of: the mode is set
