@@ -6,6 +6,8 @@
 ! - `comm` is a handle of `use mpi`; of `use mpi_f08`, it is comm%MPI_VAL.
 ! - `data`, `result` and similar arguments are variables or arrays of any type, without a descriptor: contiguous ones.
 ! - Procedures of a kind have bind(C), and are given by c_funloc(). Their names end with c_null_char and must stay.
+! - Arguments that may contain pointers (c_loc) are `target` here. Otherwise gfortran assumes that nothing is written through
+!   these pointers: a future that was 0 before ws_pool_put would stay 0 in the program.
 ! - Ask for MPI_THREAD_MULTIPLE in MPI_Init_thread. Otherwise tasks do not run on the cores of other ranks of the node.
 !
 module workshare_task
@@ -54,7 +56,7 @@ module workshare_task
         integer(c_int) function ws_pool_register(pool, description, number) bind(C, name='ws_pool_register')
             import
             type(c_ptr), value :: pool
-            type(ws_task_kind), intent(in) :: description
+            type(ws_task_kind), intent(in), target :: description
             integer(c_int), intent(out) :: number
         end function
         integer(c_int) function ws_pool_put(pool, number, data, bytes, options) bind(C, name='ws_pool_put')
@@ -62,9 +64,9 @@ module workshare_task
             !GCC$ ATTRIBUTES NO_ARG_CHECK :: data
             type(c_ptr), value :: pool
             integer(c_int), value :: number
-            type(*), intent(in) :: data(*)
+            type(*), intent(in), target :: data(*)
             integer(c_size_t), value :: bytes
-            type(ws_task_options), intent(in), optional :: options
+            type(ws_task_options), intent(in), optional, target :: options
         end function
         integer(c_int) function ws_pool_add_group(pool, group) bind(C, name='ws_pool_add_group')
             import
@@ -78,7 +80,7 @@ module workshare_task
         end function
         integer(c_int) function ws_task_get_input(task, index, data, bytes) bind(C, name='ws_task_get_input')
             import
-            type(ws_task), intent(in) :: task
+            type(ws_task), intent(in), target :: task
             integer(c_size_t), value :: index   ! from 0 on
             type(c_ptr), intent(out) :: data
             integer(c_size_t), intent(out) :: bytes
@@ -86,7 +88,7 @@ module workshare_task
         integer(c_int) function ws_task_wait(task, future, result, capacity, bytes) bind(C, name='ws_task_wait')
             import
             !GCC$ ATTRIBUTES NO_ARG_CHECK :: result
-            type(ws_task), intent(in) :: task
+            type(ws_task), intent(in), target :: task
             integer(c_int64_t), value :: future
             type(*), intent(inout) :: result(*)
             integer(c_size_t), value :: capacity
@@ -94,12 +96,12 @@ module workshare_task
         end function
         integer(c_int) function ws_task_is_cancelled(task) bind(C, name='ws_task_is_cancelled')
             import
-            type(ws_task), intent(in) :: task
+            type(ws_task), intent(in), target :: task
         end function
         integer(c_int) function ws_task_set_result(task, result, bytes) bind(C, name='ws_task_set_result')
             import
             !GCC$ ATTRIBUTES NO_ARG_CHECK :: result
-            type(ws_task), intent(in) :: task
+            type(ws_task), intent(in), target :: task
             type(*), intent(in) :: result(*)
             integer(c_size_t), value :: bytes
         end function

@@ -35,7 +35,7 @@ module xmpi
         subroutine XMPI_Register(partition, address, width, type, layout, ierror)
             import
             integer, intent(in) :: partition
-            type(c_ptr), intent(inout), asynchronous :: address
+            type(c_ptr), intent(inout), asynchronous, target :: address
             integer(MPI_COUNT_KIND), intent(in) :: width
             type(MPI_Datatype), intent(in) :: type
             integer, intent(in) :: layout
@@ -44,14 +44,14 @@ module xmpi
         subroutine XMPI_Register_csr(partition, starts, start_type, columns, column_type, values, value_type, ierror)
             import
             integer, intent(in) :: partition
-            type(c_ptr), intent(inout), asynchronous :: starts, columns, values
+            type(c_ptr), intent(inout), asynchronous, target :: starts, columns, values
             type(MPI_Datatype), intent(in) :: start_type, column_type, value_type
             integer, optional, intent(out) :: ierror
         end subroutine
         subroutine XMPI_Deregister(partition, address, ierror)
             import
             integer, intent(in) :: partition
-            type(c_ptr), intent(inout), asynchronous :: address
+            type(c_ptr), intent(inout), asynchronous, target :: address
             integer, optional, intent(out) :: ierror
         end subroutine
         subroutine XMPI_Set_work(partition, work, ierror)

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: MIT
 !
 ! Every function of the module workshare_task: sums of squares, results of any type and rank, a future, priorities, counts and errors.
+! What the functions write through pointers had another value before, which gfortran must not use after the call.
 module tasks
     use iso_c_binding
     use workshare_task
@@ -23,6 +24,9 @@ contains
     integer(c_int) function doubled(task) bind(C)
         type(ws_task), intent(in) :: task
         real(c_double), pointer :: of(:)
+        integer(c_int), pointer :: runs
+        call c_f_pointer(task%context, runs)
+        runs = runs + 1
         call c_f_pointer(task%data, of, [task%bytes / 8])
         doubled = ws_task_set_result(task, 2 * of, task%bytes)
     end function
@@ -70,6 +74,7 @@ program squares
     integer(c_int) :: number, arrays, fails, waiting, errors
     integer(c_int64_t) :: i, total
     integer(c_int64_t), target :: future
+    integer(c_int), target :: runs, all_runs    ! tasks of doubled, here and on all ranks
     integer(c_size_t) :: bytes
     real(c_double) :: of(3), both(3)
     integer :: error, level, rank
@@ -85,7 +90,7 @@ program squares
     description%result = 8
     description%combine = c_funloc(add)
     errors = errors + ws_pool_register(pool, description, number)
-    description = ws_task_kind(name=c_loc(other), run=c_funloc(doubled), result=c_sizeof(of))
+    description = ws_task_kind(name=c_loc(other), run=c_funloc(doubled), result=c_sizeof(of), context=c_loc(runs))
     errors = errors + ws_pool_register(pool, description, arrays)
     description = ws_task_kind(name=c_loc(third), run=c_funloc(wrong))
     errors = errors + ws_pool_register(pool, description, fails)
@@ -96,6 +101,7 @@ program squares
     description = ws_task_kind(name=c_loc(fourth), run=c_funloc(waits))
     errors = errors + ws_pool_register(pool, description, waiting)
     errors = errors + ws_pool_add_group(pool, group)
+    runs = 0
     if (rank == 0) then
         errors = errors + ws_pool_put(pool, waiting, i, 0_c_size_t)
         do i = 1, 1000
@@ -103,12 +109,15 @@ program squares
             errors = errors + ws_pool_put(pool, number, i, c_sizeof(i), options)
         end do
         of = [1, 2, 3]
+        future = 0
         options = ws_task_options(future=c_loc(future))
         errors = errors + ws_pool_put(pool, arrays, of, c_sizeof(of), options)
     end if
     errors = errors + ws_pool_run(pool)
     errors = errors + ws_pool_get_total(pool, number, total, c_sizeof(total))
     errors = errors + ws_pool_get_counts(pool, counts)
+    call MPI_Allreduce(runs, all_runs, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    if (all_runs /= 1) error stop 'squares: a wrong context'
     if (rank == 0) then
         errors = errors + ws_pool_get_result(pool, future, both, c_sizeof(both), bytes)
         if (bytes /= 24 .or. any(nint(both) /= [2, 4, 6])) error stop 'squares: a wrong array'
