@@ -145,9 +145,10 @@ void visit_regions(const Rank& rank, Home& core, Lease& lease, bool may_stay, Li
         const bool stays = may_stay && lingering.pays();
         const uint64_t begin = ticks();
         show(*own_seat, Seated::visiting, begin, Flag(core.world_rank));
-        loop::run_as_guest(lease, &core.recall, stays ? 0 : Hardware::load_relaxed(core.return_ticks), stayed);
+        const uint64_t way_home = stays ? 0 : Hardware::load_relaxed(core.return_ticks);
+        const uint64_t ended = loop::run_as_guest(lease, &core.recall, way_home, stayed).ended;
         if (WS_UNLIKELY(observe::recording))
-            record(EventKind::visit, begin, ticks(), Flag(core.world_rank), Hardware::load_relaxed(own_seat->loop),
+            record(EventKind::visit, begin, ended, Flag(core.world_rank), Hardware::load_relaxed(own_seat->loop),
                    latency);
         latency = 0;
         stayed = visit.core && stays && !rank.is_blocked() && next_lease(rank, core, lease);

@@ -93,7 +93,7 @@ void Workers::help_own_rank(Worker& worker, const Target& target)
     lender.refuse(Refusal::kinds, now);
     show(lender.seat(), Seated::computing, now);
     lender.wake_others_for(target);
-    uint64_t chunks = loop::run_as_guest(lease, &core.recall, 0);
+    const uint64_t chunks = loop::run_as_guest(lease, &core.recall, 0).chunks;
     observe::add(rank_.loops.board->process.worker_chunks, chunks);
     const uint64_t left = ticks();
     Hardware::store_relaxed(core.returned_at, left);

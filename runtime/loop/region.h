@@ -127,9 +127,12 @@ void end_turns();
 
 // A guest's or a worker's visit: runs the body of the region in the lease's slot, beginning with the claimed chunk,
 // until the region has no chunk, *recall becomes nonzero or what is left takes less than `way_home` ticks: then the
-// thief has its core back when the owner is done and wants to meet it in MPI. Leaves the region. Returns the number of
-// chunks that it ran. `stayed`: it has lingered since an earlier region.
-uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home,
-                      bool stayed = false);
+// thief has its core back when the owner is done and wants to meet it in MPI. Leaves the region. `stayed`: it has
+// lingered since an earlier region.
+struct GuestPart {
+    uint64_t chunks; // that it ran
+    uint64_t ended;  // ticks before it left: after that the owner may go on, and with it the thief
+};
+GuestPart run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home, bool stayed = false);
 
 } // namespace ws::loop

@@ -198,7 +198,7 @@ void OwnThreads::help()
         },
         lease.chunk);
     if (claim == Claim::taken)
-        observe::add(p.host->board->process.worker_chunks, run_as_guest(lease, &never, 0));
+        observe::add(p.host->board->process.worker_chunks, run_as_guest(lease, &never, 0).chunks);
     else
         loop.leave();
     p.region = own;

@@ -14,7 +14,7 @@ namespace ws::loop {
 using observe::add;
 using observe::own_seat;
 
-uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home, bool stayed)
+GuestPart run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home, bool stayed)
 {
     Participant& p = self;
     Region& r = region_in(lease.slot);
@@ -25,8 +25,9 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     p.claimed = r.descriptor->clamp(lease.chunk);
     // a claim of 2^13 regions ago: nothing of the body may run now, not even its prologue
     if (WS_UNLIKELY(p.claimed.size() == 0)) {
+        const uint64_t ended = base::ticks();
         r.descriptor->leave();
-        return 0;
+        return {0, ended};
     }
     if (WS_UNLIKELY(p.claimed.hi > r.units))
         beyond_the_end(r.site);
@@ -52,7 +53,7 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     if (WS_UNLIKELY(p.ending == Ending::in_parent))
         left_in_child(r.site);
     r.state.leave();
-    const uint64_t lasted = base::ticks() - begin, busy = lasted - std::min(p.idle_ticks, lasted);
+    const uint64_t ended = base::ticks(), lasted = ended - begin, busy = lasted - std::min(p.idle_ticks, lasted);
     uint64_t iterations = p.units * r.unit;
     observe::LoopRow& row = *peek(learned(r.site).row);
     add(row.chunks_stolen, p.chunks);
@@ -65,7 +66,7 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
         observe::bump(own_seat->visit.visits);
         observe::bump(own_seat->visit.borrowed_ticks, busy);
         add(p.host->board->sums.borrowed_ticks, busy);
-        p.host->meter->visit_ends(begin + lasted, busy);
+        p.host->meter->visit_ends(ended, busy);
     }
     if (stayed)
         Hardware::store_relaxed(r.stayed, 1); // ordered by leave(), as the next two
@@ -78,7 +79,7 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     p.in_region = false;
     chaos.delay();
     r.descriptor->leave();
-    return p.chunks;
+    return {p.chunks, ended};
 }
 
 void leave_after_chunk()

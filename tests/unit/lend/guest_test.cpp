@@ -206,7 +206,7 @@ TEST_CASE("recall: a guest leaves after its chunk when it is asked to", "[lend]"
                 REQUIRE(d.claim_and_join([](uint64_t, unsigned) { return 1; }, lease.chunk) == ws::loop::Claim::taken);
                 guests.emplace_back([&, g, lease] {
                     ws::loop::join(node[0].host);
-                    chunks[g] = ws::loop::run_as_guest(lease, &recall[g], way_home[g]);
+                    chunks[g] = ws::loop::run_as_guest(lease, &recall[g], way_home[g]).chunks;
                 });
             }
         }
