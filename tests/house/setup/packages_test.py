@@ -31,18 +31,24 @@ case " $* " in
         for p; do case $p in [a-z]*) echo "$p" >>"$STATE/installed"; esac; done ;;
 esac
 '''
+# Whether a file of names has one. Without a process for each: they are called for dozens of packages, hundreds of times.
+HAS = r'''
+has() { [[ $names == *" $1 "* ]]; }
+read_names() { names=; [ ! -e "$STATE/$1" ] || names=" $(<"$STATE/$1") "; names=${names//$'\n'/ }; }
+'''
 # A system with gcc 13 and clang 17.
-APT_CACHE = r'''#!/bin/bash
+APT_CACHE = '#!/bin/bash' + HAS + r'''
 [ -e "$STATE/lists" ] || exit 100
 case $1 in
     depends) case $2 in gcc) echo "  Depends: gcc-13" ;; clang) echo "  Depends: clang-17" ;; esac ;;
-    show) for package in "${@:3}"; do grep -qsxF -e "$package" "$STATE/unavailable" || echo "Package: $package"; done ;;
+    show) read_names unavailable; for package in "${@:3}"; do has "$package" || echo "Package: $package"; done ;;
 esac
 '''
-DPKG_QUERY = r'''#!/bin/bash
+DPKG_QUERY = '#!/bin/bash' + HAS + r'''
 status=0
+read_names installed
 for package in "${@:4}"; do
-    if grep -qsxF -e "$package" "$STATE/installed"; then echo "installed $package 1.0"; else status=1; fi
+    if has "$package"; then echo "installed $package 1.0"; else status=1; fi
 done
 exit $status
 '''

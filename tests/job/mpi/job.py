@@ -6,6 +6,7 @@ finish(). The exit status is 77 when nothing failed but something could not be t
 """
 import atexit
 import concurrent.futures
+import fcntl
 import glob
 import json
 import os
@@ -181,6 +182,14 @@ def mapped_somewhere(path):
     return False
 
 
+def among_jobs(alone):
+    """Jobs with WS_IGNORE_JOBS=0 see those of other tests. Until close() of what this returns, the calling script is the only one that has such jobs,
+    or, not alone, one of those to which others' make no difference."""
+    held = open(__file__)
+    fcntl.flock(held, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+    return held
+
+
 def leftovers(before):
     """What a job left in shared memory. Other jobs may run on this machine: theirs is in use, or soon gone."""
     def now():
@@ -191,14 +200,14 @@ def leftovers(before):
 
 def run(*args, steals=False, **how):
     """Runs a job and checks its end; see run_once. steals: chunks must have been stolen, if need be in one of several
-    runs: in a short job the others may have had nothing to lend in time."""
-    return run_until_stolen(*args, **how) if steals else run_once(*args, **how)
+    runs: in a short job the others may have had nothing to lend in time. A pattern: and its output has this."""
+    return run_until_stolen('' if steals is True else steals, *args, **how) if steals else run_once(*args, **how)
 
 
 @repeated(tries=25, chances=25)
-def run_until_stolen(*args, **how):
+def run_until_stolen(pattern, *args, **how):
     result = run_once(*args, **how)
-    likely(result, 'nothing was stolen', result.stats.get('chunks_stolen', 0) > 0 or result.failed)
+    likely(result, f'nothing was stolen, {pattern!r}', result.stats.get('chunks_stolen', 0) > 0 and re.search(pattern, result.out, re.MULTILINE) or result.failed)
     return result
 
 

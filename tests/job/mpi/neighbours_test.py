@@ -3,12 +3,13 @@
 import threading
 import time
 
-from job import CORES, expect, finish, likely, repeated, run, skip
+from job import CORES, among_jobs, expect, finish, likely, repeated, run, skip
 from processes import kill, wait_for_ranks
 
 if CORES < 2:
     skip('needs two cores')
     finish()
+sees = among_jobs(alone=True)
 how = {'options': ('-bind-to', 'core'), 'env': {'WS_IGNORE_JOBS': '0'}}
 
 

@@ -11,7 +11,7 @@ import shlex
 import sys
 import time
 
-from job import CORES, PROGRAMS, expect, expect_lines, finish, likely, preload, repeated, run, skip
+from job import CORES, PROGRAMS, among_jobs, expect, expect_lines, finish, likely, preload, repeated, run, skip
 
 SOAK = '--soak' in sys.argv
 CPUS = sorted(os.sched_getaffinity(0))
@@ -144,7 +144,7 @@ if sets.folders:
 
 # ---- several jobs at once
 
-with concurrent.futures.ThreadPoolExecutor(3) as pool:
+with among_jobs(alone=False), concurrent.futures.ThreadPoolExecutor(3) as pool:
     for job in [pool.submit(run, 'oracle', seed, 60, env={'WS_IGNORE_JOBS': '0'}, title=f'oracle {seed}, three jobs at once') for seed in range(3)]:
         job.result()
 

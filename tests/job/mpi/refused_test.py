@@ -6,12 +6,13 @@ And one that refuses libmpich a thread or a mapping, in MPI_Init, for libws's wi
 import re
 import sys
 
-from job import CORES, expect, finish, preload, run, side_by_side, skip
+from job import CORES, among_jobs, expect, finish, preload, run, side_by_side, skip
 
 if CORES < 2:
     skip('needs two cores')
     finish()
 
+SEES = among_jobs(alone=False)
 LIBRARY = preload('refuse_nth.so')
 KINDS = 'thread', 'map', 'file'
 ENOUGH = 40  # of one kind

@@ -11,10 +11,11 @@ import tempfile
 import threading
 import time
 
-from job import expect, finish, likely, repeated, run
+from job import among_jobs, expect, finish, likely, repeated, run
 from processes import kill, name_of, wait_for_name
 
 SEEN = {'WS_IGNORE_JOBS': '0'}
+SEES = among_jobs(alone=True)
 LENDER = {**SEEN, 'WS_CORES': '4', 'OMP_NUM_THREADS': '4', 'MPIR_CVAR_NUM_CLIQUES': '2'}
 # One rank with 4 cores, which may have as many as 12 threads: only 4 cores are ever at rest.
 BORROWER = {**SEEN, 'WS_CORES': '12', 'OMP_NUM_THREADS': '4'}

@@ -6,7 +6,7 @@ import re
 import sys
 import threading
 
-from job import finish, likely, loadable, repeated, run, side_by_side, skip
+from job import among_jobs, finish, likely, loadable, repeated, run, side_by_side, skip
 from sanitized import environment
 
 library, order = os.path.abspath(sys.argv[3]), loadable(sys.argv[4])
@@ -61,8 +61,9 @@ def two_jobs():
         result = job(f'leaves{of}', 50, 4, ranks=1, openmp='lend', across='1', env={**seen, 'WS_CORES': '12'})
         lender.join()
         likely(result, 'no core of the other job was recalled', re.search(r'[1-9]\d* of other jobs were recalled before the end, and [1-9]', result.err))
-    for of in LANGUAGES:
-        of_language(of)
+    with among_jobs(alone=True):
+        for of in LANGUAGES:
+            of_language(of)
 
 
 @repeated

@@ -180,6 +180,7 @@ def trouble():
     def scheduler_waits():
         result = job('tasks_cases', 'scheduler_waits', ranks=4, nodes=4)
         expect_lines(result, result.out, '^right$')
+        likely_lines(result, result.out, r'^rank 3 has got [1-5]\d\d tasks$')
         likely_lines(result, result.err, r'polls for messages by waiting ranks: [1-9]\d+, by idle workers: \d+, within tasks: \d+')
     scheduler_waits()
 
@@ -191,9 +192,10 @@ def trouble():
         time.sleep(0.3)
         os.kill(ranks[-1], signal.SIGKILL)
     result = job('tasks_cases', 'sleepers', 20000, ranks=4, nodes=2, code='error', meanwhile=kill)
-    # mpirun names it; that nothing is left run() looks for.
+    # mpirun names it, or a rank of its node was faster to end the job; that nothing is left run() looks for.
     expect(result, f'who died, {killed}, is not named: {result.out}{result.err}',
-           re.search(rf'PID {killed[0]} ', result.out + result.err) and re.search(r'EXIT CODE: 9|signal 9|KILLED', result.out + result.err))
+           re.search(rf'PID {killed[0]} ', result.out + result.err) and re.search(r'EXIT CODE: 9|signal 9|KILLED', result.out + result.err)
+           or f'(pid {killed[0]}) died' in result.err)
 
     # Without the scheduler, which is a part of rank 0, the others do what they have; and all end when it goes on.
     ran = []

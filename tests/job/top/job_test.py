@@ -9,9 +9,11 @@ import sys
 import tempfile
 import time
 
-from job import expect, finish, likely, repeated, run
+from job import among_jobs, expect, finish, likely, repeated, run
 import patience
 from processes import kill, wait_for_ranks
+
+SEES = among_jobs(alone=False)
 
 WS_TOP = sys.argv[3]
 

@@ -236,38 +236,47 @@ TEST_CASE("time in which others have the core is no work", "[meter]")
             ;
     };
 
+    // Again, as a guest cannot tell what its host takes of the CPU in the middle of a turn from work.
+    constexpr int most_tries = 10;
+
     SECTION("its own thread's")
     {
-        auto meter = std::make_unique<ws::measure::Meter>();
-        const uint64_t began = ticks();
-        meter->start(nullptr, began, clock.ticks_per_us());
-        work(100);
-        const uint64_t ended = ticks();
-        const double useful = clock.seconds(meter->load(ended).useful) * 1e3;
-        CHECK(clock.seconds(ended - began) * 1e3 > 200); // it had to share
-        CHECK(useful > 95);
+        double useful = 1e9;
+        for (int tries = 0; tries < most_tries && useful >= 115; tries++) {
+            auto meter = std::make_unique<ws::measure::Meter>();
+            const uint64_t began = ticks();
+            meter->start(nullptr, began, clock.ticks_per_us());
+            work(100);
+            const uint64_t ended = ticks();
+            useful = clock.seconds(meter->load(ended).useful) * 1e3;
+            CHECK(clock.seconds(ended - began) * 1e3 > 200); // it had to share
+            CHECK(useful > 95);
+            const Load load = meter->load(ended);
+            CHECK(clock.seconds(load.useful + load.kept_off) == Approx(clock.seconds(ended - began)));
+            CHECK(load.kept_off > load.useful / 2);
+        }
         CHECK(useful < 115);
-        const Load load = meter->load(ended);
-        CHECK(clock.seconds(load.useful + load.kept_off) == Approx(clock.seconds(ended - began)));
-        CHECK(load.kept_off > load.useful / 2);
     }
     SECTION("a guest's")
     {
-        auto meter = std::make_unique<ws::measure::Meter>();
-        meter->start(nullptr, ticks(), clock.ticks_per_us());
-        std::thread([&] {
-            for (int visit = 0; visit < 5; visit++) {
-                const uint64_t began = ticks();
-                meter->visit_begins(began);
-                work(20);
-                const uint64_t ended = ticks();
-                meter->visit_ends(ended, ended - began);
-            }
-        }).join();
-        // Its own thread has only waited for it.
-        meter->waited_within(ticks());
-        const double borrowed = clock.seconds(meter->load(ticks()).useful) * 1e3;
-        CHECK(borrowed > 95);
+        double borrowed = 1e9;
+        for (int tries = 0; tries < most_tries && borrowed >= 130; tries++) {
+            auto meter = std::make_unique<ws::measure::Meter>();
+            meter->start(nullptr, ticks(), clock.ticks_per_us());
+            std::thread([&] {
+                for (int visit = 0; visit < 5; visit++) {
+                    const uint64_t began = ticks();
+                    meter->visit_begins(began);
+                    work(20);
+                    const uint64_t ended = ticks();
+                    meter->visit_ends(ended, ended - began);
+                }
+            }).join();
+            // Its own thread has only waited for it.
+            meter->waited_within(ticks());
+            borrowed = clock.seconds(meter->load(ticks()).useful) * 1e3;
+            CHECK(borrowed > 95);
+        }
         CHECK(borrowed < 130);
     }
     stop = true;

@@ -488,18 +488,23 @@ TEST_CASE("a member in reserve goes on when all others are at a barrier, and whe
 {
     Node node({2, 1});
     for (const bool arrive : {true, false}) {
-        REQUIRE(node.reserve(0).open(1, 2) == 1);
-        if (arrive) {
-            const Tasks tasks;
-            Member member(node);
-            node.reserve(0).arrives();
-            std::this_thread::sleep_for(std::chrono::milliseconds(30));
-            CHECK(!member.is_in());
-            node.reserve(0).arrives();
-        } else {
-            Member member(node); // ends
+        bool stayed = !arrive;
+        // Again, as the thread that puts tasks may get no processor for 10 ms.
+        for (int tries = 0; tries == 0 || (!stayed && tries < 20); tries++) {
+            REQUIRE(node.reserve(0).open(1, 2) == 1);
+            if (arrive) {
+                const Tasks tasks;
+                Member member(node);
+                node.reserve(0).arrives();
+                std::this_thread::sleep_for(std::chrono::milliseconds(30));
+                stayed = !member.is_in();
+                node.reserve(0).arrives();
+            } else {
+                Member member(node); // ends
+            }
+            CHECK(node.reserve(0).close(now).cores == 0);
         }
-        CHECK(node.reserve(0).close(now).cores == 0);
+        CHECK(stayed);
     }
 }
 
