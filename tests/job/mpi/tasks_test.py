@@ -4,7 +4,7 @@ clauses name; with delays, without waiting ranks and without -workshare. Tasks o
 Arguments: mpirun, the folder of the programs, and which compilers they were made with."""
 import sys
 
-from job import CORES, expect, expect_lines, finish, run
+from job import CORES, expect_lines, finish, run
 
 compilers = sys.argv[3:]
 for compiler in compilers:
