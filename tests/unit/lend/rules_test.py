@@ -144,7 +144,7 @@ MISTAKES = [
     ('Chains', 'loop/site.cpp', 'in_good_chain = chain && chain->pays();', 'in_good_chain = chain;', 'loop/loop_tests'),
     ('Chains', 'loop/site.cpp', 'in_good_chain ? enough_losses : enough_doubts', 'in_good_chain ? ~uint64_t(0) : enough_doubts', 'loop/loop_tests'),
     ('Chains', 'loop/site.cpp', 'if (!chain && cost > 0', 'if (stolen', 'loop/loop_tests'),
-    ('Chains', 'lend/guest.cpp', ', stayed);', ', false);'),
+    ('Chains', 'lend/guest.cpp', ', stayed).ended', ', false).ended'),
     ('Chains', 'loop/region.cpp', 'Hardware::store_relaxed(r.stayed, 0);', 'Hardware::store_relaxed(r.stayed, 1);'),
     ('Who writes', 'measure/meter.cpp', 'const uint64_t took = at > last_ ? at - last_ : 0;', 'const uint64_t took = 0;', 'measure/measure_tests'),
     ('Read whole', 'base/epoch_row.h', 'if (A::load_relaxed(epoch_) == before)', 'if (true)', 'measure/measure_tests'),
