@@ -120,6 +120,7 @@ private:
     void show_threads(unsigned threads);
     unsigned wait_for_cores(const void* site, unsigned own, unsigned most, uint64_t& now, uint64_t& waits);
     unsigned borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now);
+    bool keeps_alone(const void* site, unsigned own);
     unsigned hold_reserve(const void* site, unsigned more);
     void close_reserve(uint64_t now);
     template <class Lent> void tell_lent(const Lent& lent); // cores of other ranks of the job
@@ -168,9 +169,9 @@ private:
     uint64_t opened_ = 0;
     unsigned wished_ = 0; // the most threads that a region wanted, of those that are measured
     unsigned threads_ = 1, extra_ = 0, foreign_extra_ = 0;
-    // The open region wants more threads than the rank has cores; or it asked for one, most often by an if clause: how
-    // long it takes says nothing of other executions.
-    bool wants_more_ = false, asked_for_one_ = false;
+    // The open region asked for one thread, most often by an if clause: how long it takes says nothing of other
+    // executions. Or it could have borrowed cores, and was not to.
+    bool asked_for_one_ = false, kept_alone_ = false;
     std::vector<observe::CoresFrom> cores_; // over time
     std::optional<Done> told_; // what the verdict tells of: the mode is set
     int node_ = 0;
@@ -498,7 +499,6 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
     const bool set = !asked && openmp::threads_set_here();
     const unsigned wish = asked ? asked : set ? openmp::openmp_usual() : std::max(openmp::most_threads(), usual_);
     wished_ = std::max(wished_, wish);
-    wants_more_ = wish > own;
     asked_for_one_ = asked == 1;
     unsigned more = 0; // that it could have
     uint64_t waits = 0;
@@ -513,16 +513,17 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
         bump(board_->process.openmp_limited);
         bump(table_.row(me_).limited);
     }
-    const bool alone = wish > own && (more || foreign_.is_attached()) &&
-                       (task_regions_.keeps_alone(site, own) || regions_.keeps_alone(site, own));
-    if (more && wish > own && !alone)
+    unsigned there = 0; // cores of other jobs
+    if (WS_UNLIKELY(foreign_.is_attached()) && wish > own)
+        there = foreign_.could_borrow(now);
+    kept_alone_ = wish > own && (more || there) && keeps_alone(site, own);
+    if (more && wish > own && !kept_alone_)
         extra_ = borrow(site, own, wish - own, more, now);
     if (waits)
         regions_.waited(site, extra_ != 0);
-    if (WS_UNLIKELY(foreign_.is_attached()) && wish > own + extra_ && !alone)
-        if (const unsigned there = foreign_.could_borrow(now))
-            if (more = std::min(there, wish - own - extra_); regions_.pays(site, own + extra_, more))
-                foreign_extra_ = foreign_.borrow(more, now);
+    if (WS_UNLIKELY(there) && wish > own + extra_ && !kept_alone_)
+        if (more = std::min(there, wish - own - extra_); regions_.pays(site, own + extra_, more))
+            foreign_extra_ = foreign_.borrow(more, now);
     if (WS_UNLIKELY(team_.has_workers()))
         team_.take_own(now);
     team_.place(foreign_.cpus());
@@ -530,7 +531,13 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
         openmp::short_tasks = &short_tasks_;
     threads_ = std::min(wish, own + extra_ + foreign_extra_);
     show_threads(threads_);
-    return threads_ + (lends_ && wish > threads_ ? hold_reserve(site, wish - threads_) : 0);
+    return threads_ + (lends_ && wish > threads_ && !kept_alone_ ? hold_reserve(site, wish - threads_) : 0);
+}
+
+// Those of short tasks by what a task takes.
+bool Dpb::keeps_alone(const void* site, unsigned own)
+{
+    return task_regions_.compares(site, own) ? task_regions_.keeps_alone(site, own) : regions_.keeps_alone(site, own);
 }
 
 // For ranks that begin to wait later: as many members as they have cores, and at most `more`.
@@ -621,7 +628,7 @@ void Dpb::close(const void* region)
     show_threads(0);
     if (!ended_ && !asked_for_one_)
         regions_.took(site_, now - opened_, threads_, threads_ - extra_ - foreign_extra_,
-                      wants_more_ && reserve_.count() == 0);
+                      (kept_alone_ || extra_ || foreign_extra_) && reserve_.count() == 0);
     if (WS_UNLIKELY(recording))
         record(EventKind::parallel, opened_, now, 0, threads_, extra_ + foreign_extra_);
     close_reserve(now);

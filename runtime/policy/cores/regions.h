@@ -40,19 +40,20 @@ public:
         return gain > cost_ && sites_[site].waits.is_due() ? std::min(most_wait_, gain / 200) : 0;
     }
     void waited(const void* site, bool came) { sites_[site].waits.tried(came); }
-    // Whether an execution with `own` threads is to borrow no cores, because those with borrowed cores took longer: the
-    // threads take turns at what they all change, such as libgomp's counter of a loop in chunks of one iteration. Then
-    // it rarely tries them again. A region that takes up to `most_trial` is run without them two times, and then
-    // rarely, if that does not happen by itself.
+    // Whether an execution with `own` threads that could borrow cores is to borrow none, because those with borrowed
+    // cores took longer: the threads take turns at what they all change, such as libgomp's counter of a loop in chunks
+    // of one iteration. Then it rarely tries them again. A region is run without them two times to know it, if it takes
+    // more than `most_trial` not before many executions, and then rarely.
     bool keeps_alone(const void* site, unsigned own)
     {
         if (!sites_.find(site))
             return false;
         SiteWork& its = sites_[site];
-        if (its.own != own || its.helped.times < enough)
+        const bool is_long = its.helped.ticks >= most_trial_;
+        if (its.own != own || its.helped.times < (is_long ? enough_long : enough))
             return false;
         if (its.alone.times < 2 || its.since_alone >= most_since_alone)
-            return its.helped.ticks < most_trial_;
+            return true;
         if (its.helped.ticks <= its.alone.ticks) {
             its.until_try = first_try;
             its.tries = 0;
@@ -67,6 +68,7 @@ public:
         return false;
     }
     // An execution, of whose threads `own` were not on borrowed cores. `is_like_others`: keeps_alone() may compare it.
+    // So it could have borrowed cores: those for which there were none may be the short ones.
     void took(const void* site, uint64_t ticks, unsigned threads, unsigned own, bool is_like_others = true)
     {
         const bool known = sites_.find(site);
@@ -86,7 +88,7 @@ public:
         its.since_alone = is_helped ? std::min(its.since_alone + 1, most_since_alone) : 0;
         const uint64_t least = length.times ? std::min(ticks, length.last) : ticks, was = length.ticks;
         length.last = ticks;
-        length.times = std::min(length.times + 1, enough);
+        length.times = std::min(length.times + 1, enough_long);
         if (length.times <= 2)
             length.ticks = least;
         else if (is_helped)
@@ -104,12 +106,13 @@ private:
         uint64_t work = 0; // ticks of one thread: the least, which creeps up
         BackOff<15> waits;
         // Without borrowed cores: the most, which creeps down; and with them: the least, which creeps up. So a region
-        // whose length changes seems slower with them only if all of those executions were.
+        // whose length changes rarely seems slower with them, and not for long.
         Length alone, helped;
         unsigned own = 0, until_try = first_try, tries = 0, since_alone = 0; // executions
     };
-    // Executions with borrowed cores before they are judged; between tries, which becomes twice as many so often.
-    static constexpr unsigned enough = 4, first_try = 8, most_tries = 6, most_since_alone = 512;
+    // Executions with borrowed cores before they are judged, and if they are long; between tries, which becomes twice
+    // as many so often.
+    static constexpr unsigned enough = 4, enough_long = 64, first_try = 8, most_tries = 6, most_since_alone = 512;
 
     uint64_t cost_, most_wait_, most_trial_;
     SiteTable<SiteWork> sites_;

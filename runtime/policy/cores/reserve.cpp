@@ -48,11 +48,17 @@ void TaskRegions::took(const void* site, uint64_t work, uint64_t tasks, uint64_t
         its.reserve.tried(helped);
 }
 
+bool TaskRegions::compares(const void* site, unsigned own) const
+{
+    const SiteHistory* its = sites_.find(site);
+    return its && its->own == own && its->helped != 0;
+}
+
 bool TaskRegions::keeps_alone(const void* site, unsigned own)
 {
-    SiteHistory& its = sites_[site];
-    if (its.own != own || its.helped == 0)
+    if (!compares(site, own))
         return false;
+    SiteHistory& its = sites_[site];
     if (its.alone == 0)
         return true;
     const bool alone = its.alone <= its.helped;

@@ -32,6 +32,8 @@ public:
     explicit TaskRegions(double ticks_per_us = 1000);
     // Whether this execution is to have members in reserve.
     bool wants_reserve(const void* site);
+    // Whether keeps_alone() has something to say: some executions with borrowed cores had short tasks.
+    bool compares(const void* site, unsigned own) const;
     // Whether this execution, which has `own` threads and could borrow cores, is to borrow none. True if its tasks are
     // short, and executions with borrowed cores were slower or there was none without. Rarely tries the slower way.
     bool keeps_alone(const void* site, unsigned own);

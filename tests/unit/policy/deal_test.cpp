@@ -522,18 +522,27 @@ TEST_CASE("a region waits for cores as long as they may be worth", "[regions]")
 }
 
 // What a program of regions takes if each takes `helped(i)` ticks with a borrowed core and `alone(i)` without; the
-// number of those that were helped.
-template <class Helped, class Alone> static int count_helped(Helped helped, Alone alone, int times)
+// number of those that were helped. `there(i)`: whether there is a core that could be borrowed.
+template <class Helped, class Alone, class There>
+static int count_helped(Helped helped, Alone alone, int times, There there)
 {
     Regions regions(60, 0, 100000);
     int n = 0;
     const int site = 0;
     for (int i = 0; i < times; i++) {
+        if (!there(i)) {
+            regions.took(&site, uint64_t(alone(i)), 1, 1, false);
+            continue;
+        }
         const bool is_helped = !regions.keeps_alone(&site, 1);
         n += is_helped;
         regions.took(&site, uint64_t(is_helped ? helped(i) : alone(i)), is_helped ? 2 : 1, 1);
     }
     return n;
+}
+template <class Helped, class Alone> static int count_helped(Helped helped, Alone alone, int times)
+{
+    return count_helped(helped, alone, times, [](int) { return true; });
 }
 
 TEST_CASE("a region that borrowed cores make slower runs without them, and rarely tries them again", "[regions]")
@@ -542,7 +551,9 @@ TEST_CASE("a region that borrowed cores make slower runs without them, and rarel
     CHECK(count_helped(takes(600), takes(1000), 10000) > 9970);
     CHECK(count_helped(takes(5000), takes(1000), 1000) < 14);
     CHECK(count_helped(takes(5000), takes(1000), 100000) < 250);
-    CHECK(count_helped(takes(200000), takes(1000), 1000) == 1000); // too long to be tried
+    CHECK(count_helped(takes(200000), takes(100000), 60) == 60); // long ones are not tried before that
+    CHECK(count_helped(takes(200000), takes(100000), 10000) < 250);
+    CHECK(count_helped(takes(200000), takes(400000), 10000) > 9970);
     // Lengths that change, as on the grids of a multigrid: half the time with help.
     for (unsigned seed = 1; seed < 50; seed++) {
         unsigned state = seed;
@@ -563,6 +574,25 @@ TEST_CASE("a region that borrowed cores make slower runs without them, and rarel
     // And one that becomes slower with help, and faster again.
     CHECK(count_helped([](int i) { return i < 1000 ? 600 : 5000; }, takes(1000), 3000) < 1600);
     CHECK(count_helped([](int i) { return i < 1000 ? 5000 : 600; }, takes(1000), 3000) > 1200);
+}
+
+TEST_CASE("regions for which there are cores only when they are large get them", "[regions]")
+{
+    // A small one while the other rank still computes, and a large one while it waits.
+    const auto one_of_two = [](int times) { return [=](int i) { return i % 2 ? times * 10 : times * 1; }; };
+    const auto large = [](int i) { return i % 2 == 1; };
+    CHECK(count_helped(one_of_two(500), one_of_two(1000), 2000, large) > 990);
+    CHECK(count_helped(one_of_two(5000), one_of_two(1000), 2000, large) < 30);
+    // The same in phases of 50 small and 1 to 10 large ones.
+    for (int large_ones = 1; large_ones <= 10; large_ones++) {
+        const int phase = 50 + large_ones;
+        const auto there = [=](int i) { return i % phase >= 50; };
+        const auto length = [=](int times) { return [=](int i) { return there(i) ? times * 10 : times * 1; }; };
+        CHECK(count_helped(length(500), length(1000), 100 * phase, there) >= 100 * large_ones - 4);
+    }
+    // There are cores for both phases: each change costs two executions at most.
+    const auto both = [](int times) { return [=](int i) { return i % 100 >= 50 ? times * 10 : times * 1; }; };
+    CHECK(count_helped(both(500), both(1000), 10000) > 9700);
 }
 
 TEST_CASE("executions with other numbers of threads are not compared", "[regions]")

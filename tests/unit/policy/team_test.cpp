@@ -579,4 +579,9 @@ TEST_CASE("regions of short tasks borrow cores only if they are faster with them
     }
     // With other cores of its own it tries again.
     CHECK(!regions.keeps_alone(&sites[0], 2));
+    // Regions of long tasks and those without are left to Regions, whose tries must not be these.
+    CHECK(regions.compares(&sites[0], 1));
+    CHECK(!regions.compares(&sites[0], 2));
+    CHECK(!regions.compares(&sites[2], 1));
+    CHECK(!regions.compares(&sites[3], 1));
 }
