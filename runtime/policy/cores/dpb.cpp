@@ -39,7 +39,8 @@ constexpr double unknown_period_us = 500000; // length of a measurement if no tu
 constexpr double thread_cost_us = 60;
 // How long a region waits for cores, at most: a rank is asked for them when it has waited for borrow_least_us.
 constexpr double most_wait_us = 60;
-// Regions of up to this length are once run without borrowed cores, to learn whether these make them faster.
+// Regions that would take up to this long without borrowed cores soon run without, to learn whether these make them
+// faster.
 constexpr double most_trial_us = 20000;
 // How often a rank that waits looks whether it is to decide.
 constexpr double decide_least_us = 1000, decide_most_us = 20000;
@@ -570,7 +571,7 @@ void Dpb::close_reserve(uint64_t now)
     const uint64_t tasks = Hardware::load_relaxed(tasks_);
     if (WS_LIKELY(!tasks && !members))
         return;
-    if (!ended_) {
+    if (!ended_ && !asked_for_one_) {
         task_regions_.took(site_, (now - opened_) * threads_ + lent.used, tasks,
                            Hardware::load_relaxed(barriers_) / threads_, members != 0, lent.cores != 0);
         if (!members)

@@ -42,17 +42,18 @@ public:
     void waited(const void* site, bool came) { sites_[site].waits.tried(came); }
     // Whether an execution with `own` threads that could borrow cores is to borrow none, because those with borrowed
     // cores took longer: the threads take turns at what they all change, such as libgomp's counter of a loop in chunks
-    // of one iteration. Then it rarely tries them again. A region is run without them two times to know it, if it takes
-    // more than `most_trial` not before many executions, and then rarely.
+    // of one iteration. Then it rarely tries them again. A region is run without them two times to know it, and then
+    // rarely: the more borrowed cores it has, the longer this takes. Not before many executions where one would take
+    // more than `most_trial`.
     bool keeps_alone(const void* site, unsigned own)
     {
         if (!sites_.find(site))
             return false;
         SiteWork& its = sites_[site];
-        const bool is_long = its.helped.ticks >= most_trial_;
-        if (its.own != own || its.helped.times < (is_long ? enough_long : enough))
+        const bool is_long = its.helped.ticks * (1 + its.more) >= most_trial_;
+        if (its.own != own || its.helped.times < (is_long ? enough_long * its.more : enough))
             return false;
-        if (its.alone.times < 2 || its.since_alone >= most_since_alone)
+        if (its.alone.times < 2 || its.since_alone >= most_since_alone * its.more)
             return true;
         if (its.helped.ticks <= its.alone.ticks) {
             its.until_try = first_try;
@@ -85,10 +86,14 @@ public:
         }
         const bool is_helped = threads > own;
         Length& length = is_helped ? its.helped : its.alone;
-        its.since_alone = is_helped ? std::min(its.since_alone + 1, most_since_alone) : 0;
+        its.since_alone = is_helped ? std::min(its.since_alone + 1, most) : 0;
+        if (is_helped)
+            its.more = (threads - 1) / own;
+        else if (ticks < its.helped.ticks && length.times >= 2) // it may have changed: soon again
+            its.since_alone = most_since_alone * its.more - first_try;
         const uint64_t least = length.times ? std::min(ticks, length.last) : ticks, was = length.ticks;
         length.last = ticks;
-        length.times = std::min(length.times + 1, enough_long);
+        length.times = std::min(length.times + 1, most);
         if (length.times <= 2)
             length.ticks = least;
         else if (is_helped)
@@ -109,10 +114,12 @@ private:
         // whose length changes rarely seems slower with them, and not for long.
         Length alone, helped;
         unsigned own = 0, until_try = first_try, tries = 0, since_alone = 0; // executions
+        unsigned more = 1; // borrowed cores for each own one
     };
     // Executions with borrowed cores before they are judged, and if they are long; between tries, which becomes twice
     // as many so often.
-    static constexpr unsigned enough = 4, enough_long = 64, first_try = 8, most_tries = 6, most_since_alone = 512;
+    static constexpr unsigned enough = 4, enough_long = 64, first_try = 8, most_tries = 6, most_since_alone = 512,
+                              most = 1 << 30;
 
     uint64_t cost_, most_wait_, most_trial_;
     SiteTable<SiteWork> sites_;

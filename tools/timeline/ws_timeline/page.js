@@ -436,7 +436,8 @@ function arrow_near(x, y) {
         const lend = lends_of(panel).find(near), move = panel.moves.find(near);
         if (lend) {
             const [time, , from, , rank, loop, latency] = lend;
-            return `${time_text(time, unit, 8)}\n${panel.rows[from].label} is lent to rank ${rank}, for ${panel.loops[loop]}\n${time_text(latency)} after the claim`;
+            return `${time_text(time, unit, 8)}\n${panel.rows[from].label} is lent to rank ${rank}, for ${panel.loops[loop]}` +
+                (latency ? `\n${time_text(latency)} after the claim` : '');
         }
         if (move) {
             const [sent, come, from, to, tasks] = move;
